@@ -21,7 +21,7 @@ _TABLES = (
     "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 )
 _UNIQUE = (
-    "SELECT list.name FROM pragma_index_list(?) AS list WHERE list.\"unique\" AND NOT list.partial AND NOT EXISTS "
+    'SELECT list.name FROM pragma_index_list(?) AS list WHERE list."unique" AND NOT list.partial AND NOT EXISTS '
     "(SELECT 1 FROM pragma_index_info(list.name) AS part JOIN pragma_table_info(?) AS held ON held.cid = part.cid "
     'WHERE NOT held."notnull") ORDER BY list.seq DESC'
 )
@@ -145,9 +145,7 @@ def _triggers(tables: tuple[TruthTable, ...], width: int) -> Iterator[str]:
         on, refuse = f'ON main."{table.name}"', _refuse_nul(table)
         yield f"CREATE TEMP TRIGGER kept_{place}_insert AFTER INSERT {on} BEGIN {refuse} {new} END"
         yield f"CREATE TEMP TRIGGER kept_{place}_delete AFTER DELETE {on} BEGIN {old} END"
-        yield (
-            f"CREATE TEMP TRIGGER kept_{place}_update AFTER UPDATE {on} WHEN {is_changed} BEGIN {refuse} {new} END"
-        )
+        yield (f"CREATE TEMP TRIGGER kept_{place}_update AFTER UPDATE {on} WHEN {is_changed} BEGIN {refuse} {new} END")
         yield f"CREATE TEMP TRIGGER kept_{place}_move AFTER UPDATE OF {_list(table.key)} {on} BEGIN {old} END"
 
 
@@ -170,7 +168,9 @@ def _read_sequences(cursor: Cursor) -> dict[str, int]:
     """Read the changed part of the sequences, and note it as read."""
     if not cursor.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'sqlite_sequence'").fetchone():
         return {}
-    changed = f"SELECT name, seq FROM main.sqlite_sequence WHERE {_is_kept('name')} EXCEPT SELECT * FROM temp.{_SEQUENCES}"
+    changed = (
+        f"SELECT name, seq FROM main.sqlite_sequence WHERE {_is_kept('name')} EXCEPT SELECT * FROM temp.{_SEQUENCES}"
+    )
     found = cursor.execute(changed).fetchall()
     cursor.executemany(f"INSERT OR REPLACE INTO temp.{_SEQUENCES} VALUES (?, ?)", found)
     return dict(found)
@@ -181,7 +181,7 @@ def _is_kept(column: str) -> str:
 
 
 def _select(table: TruthTable) -> str:
-    return f"SELECT {_list(table.columns)} FROM main.\"{table.name}\""
+    return f'SELECT {_list(table.columns)} FROM main."{table.name}"'
 
 
 def _list(columns: Iterable[str], row: str = "") -> str:

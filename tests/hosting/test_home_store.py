@@ -163,7 +163,7 @@ def test_a_value_of_another_type_is_refused(cell: Cell, tmp_path: Path) -> None:
     """SQLite has types for values, not for columns: nothing is changed on its way without a word."""
     home = cell.store.add("ana", _make_home(tmp_path))
     connection, keeper = _open_copy(cell, home, tmp_path / "copy.db")
-    with pytest.raises(StoreError, match="event.record_id"):
+    with pytest.raises(StoreError, match=r"event\.record_id"):
         _commit(connection, keeper, ("UPDATE event SET record_id = 1.5", ()))
     _commit(connection, keeper, ("UPDATE event SET record_id = 2", ()))
     assert cell.execute("SELECT record_id FROM kenobot_home.event") == [(2,)]

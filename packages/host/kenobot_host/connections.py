@@ -25,7 +25,7 @@ ANSWER_SECONDS = 10.0
 """How long a statement may take, and the wait for its answer a little longer: a cut line tells nobody."""
 
 _GRACE_SECONDS = 2.0
-_LOOK_SECONDS = 2.0
+_LOOK_SECONDS = 0.5
 LONG_SECONDS = 600.0  # of a transaction that moves a whole home
 _RESET = "SELECT pg_advisory_unlock_all(); RESET ALL; UNLISTEN *; CLOSE ALL; DISCARD TEMP"
 _LINE: dict[str, str | int] = {
@@ -47,10 +47,9 @@ class TimedConnection(Connection):
         """Wait for an answer. Raises OperationalError, and the connection is closed, when none comes."""
         try:
             return super().wait(gen, interval, self.seconds + _GRACE_SECONDS if timeout is None else timeout)
-        except psycopg.errors.QueryCanceled:
-            raise
-        except psycopg.OperationalError:
-            self.pgconn.finish()  # whatever is under way on it, nobody hears how it ended
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None and not isinstance(error, psycopg.errors.PipelineAborted):
+                self.pgconn.finish()  # whatever is under way on it, nobody hears how it ended
             raise
 
 
@@ -72,7 +71,7 @@ class Connections:
             open=False,
             reset=_reset,
             timeout=ANSWER_SECONDS,
-            reconnect_timeout=CONNECT_SECONDS,
+            reconnect_timeout=0.0,  # `lend` asks again, without the pauses of a pool, which double
         )
 
     def open(self) -> "Connections":

@@ -4,6 +4,7 @@ Columns are always named: a statement that was prepared before another worker ad
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from psycopg import Connection
@@ -59,14 +60,55 @@ def load_home(connection: Connection, home: int) -> HomeRow | None:
     return None if row is None else HomeRow(*row)
 
 
-def insert_home(connection: Connection, name: str, schema: int, sequences: Mapping[str, int]) -> int | None:
+def insert_home(
+    connection: Connection, name: str, schema: int, sequences: Mapping[str, int], version: int = 1
+) -> int | None:
     """Add a home without rows; returns its number, None when its name is taken."""
     row = connection.execute(
-        "INSERT INTO kenobot.home (name, schema, version, sequences) VALUES (%s, %s, 1, %s) "
+        "INSERT INTO kenobot.home (name, schema, version, sequences) VALUES (%s, %s, %s, %s) "
         "ON CONFLICT (name) DO NOTHING RETURNING home",
-        (name, schema, Jsonb(dict(sequences))),
+        (name, schema, version, Jsonb(dict(sequences))),
     ).fetchone()
     return None if row is None else int(row[0])
+
+
+def set_here(connection: Connection, home: int, *, is_here: bool) -> None:
+    """Note whether a home may be committed to here. Waits for a commit that is under way."""
+    connection.execute("UPDATE kenobot.home SET is_here = %s WHERE home = %s", (is_here, home))
+
+
+def count_mail(connection: Connection, home: int) -> int:
+    """Count the messages to a home that its bot has not stored yet; none come in until the transaction ends."""
+    connection.execute("SELECT 1 FROM kenobot.home WHERE home = %s FOR UPDATE", (home,))
+    row = connection.execute("SELECT count(*) FROM kenobot.mail WHERE home = %s", (home,)).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class HomeState:
+    """A home as `kenobot host status` shows it. changed: its last commit. worker: who holds it, None for nobody."""
+
+    name: str
+    home: int
+    version: int
+    schema: int
+    changed: datetime
+    is_here: bool
+    worker: int | None
+    file_bytes: int
+
+
+def describe_homes(connection: Connection, name: str | None) -> list[HomeState]:
+    """Describe all homes by name, or one."""
+    rows = connection.execute(
+        "SELECT name, home, version, schema, changed, is_here, (SELECT worker_id FROM procrastinate_jobs AS job "
+        "WHERE job.status = 'doing' AND job.task_name = 'activate' AND (job.args->>'home')::bigint = home.home LIMIT 1), "
+        "(SELECT coalesce(sum(length(content)), 0) FROM kenobot.file WHERE file.home = home.home)::bigint "
+        "FROM kenobot.home AS home WHERE %(name)s::text IS NULL OR name = %(name)s ORDER BY name",
+        {"name": name},
+    ).fetchall()
+    return [HomeState(*row) for row in rows]
 
 
 def delete_home(connection: Connection, home: int) -> None:

@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from kenobot_host.connections import (
     tell,
     translate_errors,
 )
+from kenobot_host.file_rows import StoredFile, save_files
 from kenobot_host.home_rows import Holder, HomeRow
 from kenobot_host.tables import Row, SqlValue, build_schema, describe_tables, newest_schema
 
@@ -73,8 +74,8 @@ class HomeStore:
         _copy_all(connection, home, source)
         return home
 
-    def load(self, home: int, path: Path) -> int:
-        """Write the rows of a home into a new database at `path`; returns its version.
+    def load(self, home: int, path: Path) -> HomeRow:
+        """Write the rows of a home into a new database at `path`; returns the home's own row of that moment.
 
         It has the schema that the rows have had, and none of the tables that are made anew. Raises ConfigError for a
         home that is not there, or a newer KenoBot's, and StoreError.
@@ -82,8 +83,8 @@ class HomeStore:
         with self.connections.open_long() as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             row = self.require(connection, home)
-            _write_copy(connection, row, path)
-        return row.version
+            write_copy(connection, row, path)
+        return row
 
     def require(self, connection: TimedConnection, home: int) -> HomeRow:
         """Load the row of a home that this KenoBot can read. Raises ConfigError."""
@@ -109,23 +110,37 @@ class HomeStore:
 
     # ── commits of working copies ────────────────────────────────────────────────────────────────────────────────────
 
-    def push(self, held: Holder, version: int, changes: Changes, source: sqlite3.Connection) -> int:
+    def push(
+        self,
+        held: Holder,
+        version: int,
+        changes: Changes,
+        source: sqlite3.Connection,
+        files: Sequence[StoredFile] = (),
+    ) -> int:
         """Commit what a working copy changed upon `version` of its home; returns the new version.
 
-        source: the connection that changed it, with the transaction open. Raises HomeLost when the home is another
-        worker's, the copy is not of this version, or nobody can find out; StoreError when nothing was committed.
+        source: the connection that changed it, with the transaction open. files: that changed beside it.
+        Raises HomeLost when the home is another worker's, the copy is not of this version, or nobody can find out;
+        StoreError when nothing was committed.
         """
-        return _Push(self.connections, held, changes, source, self._patience).commit(version)
+        return _Push(self.connections, held, changes, source, files, self._patience).commit(version)
 
 
 class _Push:
     """One commit, tried again while the server is away for a moment."""
 
     def __init__(
-        self, connections: Connections, held: Holder, changes: Changes, source: sqlite3.Connection, patience: float
+        self,
+        connections: Connections,
+        held: Holder,
+        changes: Changes,
+        source: sqlite3.Connection,
+        files: Sequence[StoredFile],
+        patience: float,
     ) -> None:
         self._connections, self._held = connections, held
-        self._changes, self._source = changes, source
+        self._changes, self._source, self._files = changes, source, files
         self._deadline = time.monotonic() + patience
 
     def commit(self, version: int) -> int:
@@ -197,7 +212,12 @@ class _Push:
                 home_rows.delete(connection, home, tables[name], found)
             for name, given in rows.items():
                 home_rows.upsert(connection, home, tables[name], given)
+            self._send_files(connection, version)
             connection.execute("COMMIT")
+
+    def _send_files(self, connection: TimedConnection, version: int) -> None:
+        if self._files:
+            save_files(connection, self._held.home, version + 1, self._files)
 
     def _send_whole(self, connection: TimedConnection, version: int) -> None:
         """Put all rows of the copy into the place of those that are there: its schema has changed."""
@@ -208,6 +228,7 @@ class _Push:
             home_rows.delete_rows(connection, self._held.home)
             home_rows.set_schema(connection, self._held.home, read_schema(self._source))
             _copy_all(connection, self._held.home, self._source)
+            self._send_files(connection, version)
             connection.execute("COMMIT")
         finally:
             connection.seconds = ANSWER_SECONDS
@@ -237,7 +258,7 @@ def _copy_all(connection: TimedConnection, home: int, source: sqlite3.Connection
         home_rows.copy_in(connection, home, tables[truth.name], read_rows(source, truth))
 
 
-def _write_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
+def write_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
     """Write the rows of a home into a new file, which is there whole or not at all."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)

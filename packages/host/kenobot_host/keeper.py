@@ -2,16 +2,20 @@
 
 import sqlite3
 
-from kenobot.storage.capture import ChangeCapture
+from kenobot.storage.capture import ChangeCapture, Changes
+from kenobot_host.home_files import FileWatch
 from kenobot_host.home_rows import Holder
 from kenobot_host.home_store import HomeLost, HomeStore, read_version, write_version
 
 
 class PostgresKeeper:
-    """The keeper of one writing connection to a working copy, for as long as a job holds the home."""
+    """The keeper of one writing connection to a working copy, for as long as a job holds the home.
 
-    def __init__(self, store: HomeStore, held: Holder) -> None:
-        self._store, self._held = store, held
+    files: of the copy; those that changed are committed with the rows that may speak of them.
+    """
+
+    def __init__(self, store: HomeStore, held: Holder, files: FileWatch | None = None) -> None:
+        self._store, self._held, self._files = store, held, files
         self._capture = ChangeCapture()
         self._lost: HomeLost | None = None
 
@@ -26,15 +30,26 @@ class PostgresKeeper:
         """
         if self._lost is not None:
             raise self._lost
-        changes = self._capture.take(connection)
-        if not changes:
-            return
+        if changes := self._capture.take(connection):
+            self._push(connection, changes)
+
+    def keep_files(self, connection: sqlite3.Connection) -> None:
+        """Commit the files that changed since the last commit, if any. Raises as `keep` does."""
+        if self._files is not None and self._files.find_changed().files:
+            self._push(connection, Changes())
+
+    def close(self) -> None:
+        """End with the connection. Nothing is left to be committed: each transaction was, or failed."""
+
+    def _push(self, connection: sqlite3.Connection, changes: Changes) -> None:
+        files = self._files.find_changed() if self._files is not None else None
         try:
-            version = self._store.push(self._held, read_version(connection), changes, connection)
+            version = self._store.push(
+                *(self._held, read_version(connection), changes, connection), files.files if files is not None else ()
+            )
         except HomeLost as error:
             self._lost = error
             raise
         write_version(connection, version)
-
-    def close(self) -> None:
-        """End with the connection. Nothing is left to be committed: each transaction was, or failed."""
+        if self._files is not None and files is not None:
+            self._files.confirm(files)
