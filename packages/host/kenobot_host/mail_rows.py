@@ -131,11 +131,3 @@ async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
     found = await connection.execute(_BOT_OF, {"home": home})
     row = await found.fetchone()
     return Bot(*row) if row else None
-
-
-async def load_files(connection: AsyncConnection, home: int) -> dict[str, bytes]:
-    """Return the files of a home that are not sealed, by their paths below its folder."""
-    found = await connection.execute(
-        "SELECT path, content FROM kenobot.file WHERE home = %s AND NOT sealed AND content IS NOT NULL", (home,)
-    )
-    return dict(await found.fetchall())

@@ -25,7 +25,8 @@ from kenobot.storage.keeper import use_keepers
 from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, work
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_home_jobs
-from kenobot_host.warm_home import HostServices, WarmHomes, WorkingCopies
+from kenobot_host.warm_home import HostServices, WarmHomes
+from kenobot_host.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from kenobot.gateway.channel_supervisor import stop_signals
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
 from kenobot_host.ingress import IngressOptions, run_ingress
-from kenobot_host.postgres_copies import PostgresCopies
 from kenobot_host.worker import WorkerOptions, run_worker
+from kenobot_host.working_copies import WorkingCopies
 from tests.constants import change_by_variable
 
 
@@ -26,7 +26,7 @@ async def _run(words: list[str]) -> None:
         connections = Connections(url, 8).open()
         try:
             options = WorkerOptions(url, Path(folder), int(homes), float(idle), name)
-            await run_worker(options, PostgresCopies(HomeStore(connections)), stop)
+            await run_worker(options, WorkingCopies(HomeStore(connections), None), stop)
         finally:
             connections.close()
 

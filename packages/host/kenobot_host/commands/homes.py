@@ -9,7 +9,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
-from kenobot.ports.errors import ConfigError, StoreError
+from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.archive import new_key
 from kenobot_host import home_rows, moves, schema_rows
 from kenobot_host.cell_address import find_address, read_address
