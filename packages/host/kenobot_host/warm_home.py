@@ -44,6 +44,7 @@ from kenobot.storage.keeper import Keeper
 from kenobot.storage.mail_counts import count_mail, find_next_part
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
 from kenobot_host.working_copies import WorkingCopies
 
@@ -63,6 +64,7 @@ class HostServices:
 
     pool: Pool
     copies: WorkingCopies
+    tokens: BotTokens
     folder: Path
     clock: Clock
     environ: Mapping[str, str]
@@ -193,7 +195,8 @@ class WarmHome:
 
     def _build_app(self) -> App:
         """Build the app of the home by its settings. Raises ConfigError and StoreError."""
-        own = {_TOKEN: self._bot.token} | ({_ADDRESS: self._bot.base_url} if self._bot.base_url else {})
+        own = {_TOKEN: self._services.tokens.open(self._bot.account, self._bot.token)}
+        own |= {_ADDRESS: self._bot.base_url} if self._bot.base_url else {}
         loaded = load_settings(self.home, {**self._services.environ, **own})
         log.redact_also(tuple(loaded.secrets()))
         parts = self._build_parts(loaded)
