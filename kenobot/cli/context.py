@@ -3,7 +3,6 @@
 import argparse
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
+from kenobot.storage.transactions import write_in_steps, write_once
 
 _BATCH = 2000  # events and messages that are indexed at a time
 _LONGEST_TRANSACTION = 0.01  # seconds of long work, for which a bot that is running waits
@@ -121,11 +121,10 @@ class CommandContext:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Run one short transaction, written whole or not at all. Raises NothingFound, ConfigError or StoreError."""
-        with self._connection() as connection:
+        self._check_database()
+        with write_once(self.home.database) as connection:
             _require_current(connection)
-            connection.execute("BEGIN IMMEDIATE")
             yield connection
-            connection.execute("COMMIT")
 
     @contextmanager
     def write_in_steps(self) -> Iterator[tuple[sqlite3.Connection, Callable[[], None]]]:
@@ -133,45 +132,36 @@ class CommandContext:
 
         What was written stays when a later one fails. Raises NothingFound, ConfigError or StoreError.
         """
-        with self._connection() as connection:
+        self._check_database()
+        with write_in_steps(self.home.database, _LONGEST_TRANSACTION, _REST) as (connection, end_transaction):
             _require_current(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            began = time.monotonic()
-
-            def end_transaction() -> None:
-                nonlocal began
-                if (elapsed := time.monotonic() - began) < _LONGEST_TRANSACTION:
-                    return
-                connection.execute("COMMIT")
-                time.sleep(_REST * elapsed)
-                connection.execute("BEGIN IMMEDIATE")
-                began = time.monotonic()
-
             yield connection, end_transaction
-            connection.execute("COMMIT")
 
     def copy_database(self, target: Path) -> None:
         """Copy the database in one snapshot; a bot that writes meanwhile does not wait.
 
         Raises NothingFound, ConfigError, StoreCorrupt or StoreError.
         """
-        with self._connection(readonly=True) as connection:
+        with self._reader() as connection:
             connection.execute("VACUUM INTO ?", (str(target),))
 
     def require_current_schema(self) -> None:
         """Check the schema for commands with own transactions. Raises NothingFound, ConfigError or StoreError."""
-        with self._connection(readonly=True) as connection:
+        with self._reader() as connection:
             _require_current(connection)
 
     @contextmanager
-    def _connection(self, *, readonly: bool = False) -> Iterator[sqlite3.Connection]:
-        self.require_database()
-        migrate.check(self.home.database)
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        self._check_database()
         try:
-            with closing(connect(self.home.database, readonly=readonly)) as connection:
+            with closing(connect(self.home.database, readonly=True)) as connection:
                 yield connection
         except sqlite3.Error as error:
             raise to_store_error(error) from error
+
+    def _check_database(self) -> None:
+        self.require_database()
+        migrate.check(self.home.database)
 
     @contextmanager
     def index(self) -> Iterator[tuple[SideIndex, sqlite3.Connection]]:

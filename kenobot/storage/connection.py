@@ -69,10 +69,17 @@ class WritingConnection(SteppedConnection):
             super().close()
 
 
-def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
+def connect(
+    path: Path,
+    *,
+    readonly: bool = False,
+    is_watched: bool = True,
+    before_query: Callable[[], None] | None = None,
+) -> Connection:
     """Open a connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
-    One that writes ends its transactions by `commit`, for its keeper's sake.
+    One that writes ends its transactions by `commit`, for its keeper's sake. is_watched: whether that notes what each
+    changes; it cannot where the schema changes, and has to read everything then.
     before_query: see `SteppedConnection`; one that writes may be given it later.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
@@ -92,8 +99,9 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         if isinstance(connection, WritingConnection) and (keeper := open_keeper(path)) is not None:
-            keeper.watch(connection)
             connection.keeper = keeper
+            if is_watched:
+                keeper.watch(connection)
     except (sqlite3.Error, StoreError):
         connection.close()
         raise

@@ -19,6 +19,7 @@ from kenobot.storage.attachments import digests_in_use
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.transactions import transaction
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
@@ -173,7 +174,8 @@ def vacuum_erased(path: Path) -> bool:
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 return False
             # A purge that came in between has a note of its own.
-            connection.execute("DELETE FROM key_value WHERE key = ? AND value = ?", (_UNFINISHED, noted))
+            with transaction(connection):
+                connection.execute("DELETE FROM key_value WHERE key = ? AND value = ?", (_UNFINISHED, noted))
             return True
     except sqlite3.Error as error:
         raise to_store_error(error) from error

@@ -12,7 +12,10 @@ from typing import Protocol
 
 
 class Keeper(Protocol):
-    """Keep the changes of one writing connection. All calls come from the thread that writes."""
+    """Keep the changes of one writing connection. All calls come from the thread that writes.
+
+    One that was not told to watch, or whose schema changed meanwhile, may have changed anything.
+    """
 
     def watch(self, connection: sqlite3.Connection) -> None:
         """Begin to note what the connection changes, before its first transaction."""

@@ -34,7 +34,7 @@ def migrate(path: Path, backups: Path) -> None:
     newest = steps[-1][0]
     check(path)
     existed = path.exists()
-    connection = open_writer(path)
+    connection = open_writer(path, is_watched=False)
     try:
         path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -44,7 +44,8 @@ def migrate(path: Path, backups: Path) -> None:
         for number, script in due:
             if existed:
                 _back_up(connection, backups, number, due[0][0])
-            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};")
+            connection.commit()
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
     finally:
@@ -61,13 +62,13 @@ def schema_version(path: Path) -> int:
     return version
 
 
-def open_writer(path: Path) -> Connection:
-    """Open a connection to write by.
+def open_writer(path: Path, *, is_watched: bool = True) -> Connection:
+    """Open a connection to write by; see `connect`.
 
     Raises ConfigError when the file cannot be opened, StoreError when the disk fails or it is damaged.
     """
     try:
-        return connect(path)
+        return connect(path, is_watched=is_watched)
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
 

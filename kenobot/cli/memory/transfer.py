@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
@@ -18,7 +18,7 @@ from kenobot.core.redaction import one_line
 from kenobot.identity import identity_transfer
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory_files import MemoryImportReport
-from kenobot.storage.connection import connect
+from kenobot.storage.transactions import write_once
 
 
 def export(context: CommandContext) -> int:
@@ -62,8 +62,7 @@ def _try_import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
     with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
         copy = Path(folder) / "kenobot.db"
         context.copy_database(copy)
-        with closing(connect(copy)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with write_once(copy) as connection:
             report = Transfers.import_all(connection, _each(lines), context.owner, _progress(context))
             return _adopt_identity(context, lines, report)
 

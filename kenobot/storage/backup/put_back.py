@@ -14,6 +14,7 @@ from kenobot.storage import migrate
 from kenobot.storage.backup.snapshot import RESTORE_PREFIX, check_database, remove_leftovers
 from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
+from kenobot.storage.transactions import keep_whole
 
 _MAIL = ("inbox", "attachment", "outbox")
 
@@ -47,6 +48,7 @@ def put_back(home: Home, schema_version: int, since: datetime, at: datetime) -> 
             index.unlink()
         old.replace(home.database)
         fsync_folder(home.path)
+        keep_whole(home.database)
     except sqlite3.Error as error:
         raise to_store_error(error) from error
     finally:

@@ -14,6 +14,7 @@ from kenobot.storage.backup.archive import DamagedBackup, Manifest, plain_archiv
 from kenobot.storage.backup.snapshot import LOCKS, RESTORE_PREFIX, check_database, remove_leftovers
 from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
+from kenobot.storage.transactions import keep_whole
 
 _REASON = "This is from a backup: it may have been answered or sent since. Retry it if it was not."
 
@@ -55,6 +56,7 @@ def restore(home: Home, archive: Path, key_file: Path | None, at: datetime) -> t
                 fsync_folder(path)
         fsync_folder(staging)
         replaced = _swap(home, staging, manifest, at)
+        keep_whole(home.database)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return manifest, replaced

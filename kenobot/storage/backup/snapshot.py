@@ -13,6 +13,7 @@ from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import StoreCorrupt, StoreError
 from kenobot.storage.backup.archive import is_archive
 from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.transactions import hold_writers
 
 STAGING_PREFIX = ".backup-"
 RESTORE_PREFIX = ".restore-"
@@ -31,15 +32,12 @@ def take_snapshot(home: Home, staging: Path, *, credentials: bool) -> list[str]:
     """
     skipped: list[str] = []
     try:
-        with closing(connect(home.database)) as lock, closing(connect(home.database, readonly=True)) as reader:
-            lock.execute("BEGIN IMMEDIATE")
-            try:
+        with closing(connect(home.database, readonly=True)) as reader:
+            with hold_writers(home.database):
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on it sees this moment
                 for path in _files(home, credentials, skipped):
                     _copy(home, path, staging / path.relative_to(home.path))
-            finally:
-                lock.execute("ROLLBACK")
             _copy_database(reader, staging / home.database.name)
     except sqlite3.Error as error:
         raise to_store_error(error) from error

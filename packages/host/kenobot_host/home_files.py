@@ -124,7 +124,10 @@ def _stamp(found: os.stat_result) -> Stamp:
 
 
 def pack_file(root: Path, path: str, sealer: Sealer | None, as_path: str = "") -> StoredFile:
-    """Read a file, sealed where it is a secret. as_path: where it is to be, if elsewhere. Raises ConfigError without a key, and StoreError."""
+    """Read a file, sealed where it is a secret. as_path: its place in PostgreSQL, if another.
+
+    Raises ConfigError for a secret without a key, and StoreError.
+    """
     try:
         content, mode = (root / path).read_bytes(), (root / path).stat().st_mode & 0o777
     except FileNotFoundError:

@@ -103,7 +103,7 @@ def describe_homes(connection: Connection, name: str | None) -> list[HomeState]:
     """Describe all homes by name, or one."""
     rows = connection.execute(
         "SELECT name, home, version, schema, changed, is_here, (SELECT worker_id FROM procrastinate_jobs AS job "
-        "WHERE job.status = 'doing' AND job.task_name = 'activate' AND (job.args->>'home')::bigint = home.home LIMIT 1), "
+        "WHERE job.status = 'doing' AND job.task_name = 'activate' AND job.args->>'home' = home.home::text LIMIT 1), "
         "(SELECT coalesce(sum(length(content)), 0) FROM kenobot.file WHERE file.home = home.home)::bigint "
         "FROM kenobot.home AS home WHERE %(name)s::text IS NULL OR name = %(name)s ORDER BY name",
         {"name": name},

@@ -1,4 +1,4 @@
-"""Move homes: from a folder into PostgreSQL, out again as a folder that `kenobot run` starts on, and from cell to cell."""
+"""Move homes: from a folder into PostgreSQL, out again into one that `kenobot run` starts on, and from cell to cell."""
 
 import contextlib
 import shutil
@@ -43,8 +43,8 @@ class MovedHome:
 def take_in(store: HomeStore, sealer: Sealer | None, home: Home, name: str, at: datetime) -> MovedHome:
     """Take in a home in whose folder no bot runs; the folder stays as it is.
 
-    Its memory files are kept beside it as they were, for they are made anew in a host. Raises AlreadyLocked, ConfigError
-    and StoreError.
+    Its memory files are kept beside it as they were, for they are made anew in a host.
+    Raises AlreadyLocked, ConfigError and StoreError.
     """
     with home.lock(), home.sleep_lock(), _stage(home.path, STAGING_PREFIX) as staging:
         try:
@@ -81,12 +81,17 @@ def take_out(store: HomeStore, sealer: Sealer | None, name: str, folder: Path) -
     """
     with store.connections.open_long() as connection:
         row = _require(store, connection, name)
+        _require_no_mail(connection, row)
         home_rows.set_here(connection, row.home, is_here=False)
         try:
             moved = export(store, sealer, name, folder)
-            with connection.transaction():
-                _require_no_mail(connection, row)
-                home_rows.delete_home(connection, row.home)
+            try:
+                with connection.transaction():
+                    _require_no_mail(connection, row)
+                    home_rows.delete_home(connection, row.home)
+            except ConfigError:  # mail came in meanwhile
+                shutil.rmtree(folder)
+                raise
         except BaseException:
             home_rows.set_here(connection, row.home, is_here=True)
             raise
@@ -123,9 +128,10 @@ def _export(store: HomeStore, sealer: Sealer | None, name: str, folder: Path) ->
 
 
 def move(store: HomeStore, to: HomeStore, name: str) -> MovedHome:
-    """Move a home to another cell. Broken off anywhere, it is done by the same again. Raises ConfigError and StoreError.
+    """Move a home to another cell. Broken off anywhere, it is done by the same again.
 
-    From its first step on nobody commits to it here; it can be held there once it is whole there, and only then goes here.
+    From its first step on nobody commits to it here; it goes here once it is whole there.
+    Raises ConfigError and StoreError.
     """
     with store.connections.open_long() as here, to.connections.open_long() as there:
         if _identify(here) == _identify(there):

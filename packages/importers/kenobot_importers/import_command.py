@@ -1,12 +1,10 @@
 """`kenobot import`: import the memories of other agents, exports of talk, and notes, after showing a plan."""
 
-import sqlite3
 import sys
 import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -21,8 +19,8 @@ from kenobot.language.words import fold
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import migrate
-from kenobot.storage.connection import connect, to_store_error
 from kenobot.storage.database import run_steps
+from kenobot.storage.transactions import write_in_steps
 from kenobot_importers import agent_memories, kenobot_js, workspaces
 from kenobot_importers.apply_plan import ImportReport, apply_plan
 from kenobot_importers.archive import UNREADABLE, SourceArchive
@@ -173,23 +171,8 @@ def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
 
 def _apply(database: Path, plan: ImportPlan, tell: Callable[[int], None]) -> ImportReport:
     """Take in the plan, in transactions of which each leaves what a later run goes on with."""
-    try:
-        with closing(connect(database)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            began = time.monotonic()
-
-            def end_transaction() -> None:
-                nonlocal began
-                if time.monotonic() - began > _SECONDS:
-                    connection.execute("COMMIT")
-                    connection.execute("BEGIN IMMEDIATE")
-                    began = time.monotonic()
-
-            report = run_steps(apply_plan(connection, plan, tell=tell), end_transaction)
-            connection.execute("COMMIT")
-            return report
-    except sqlite3.Error as error:
-        raise to_store_error(error) from error
+    with write_in_steps(database, _SECONDS) as (connection, next_transaction):
+        return run_steps(apply_plan(connection, plan, tell=tell), next_transaction)
 
 
 class Progress:

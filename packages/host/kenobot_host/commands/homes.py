@@ -59,18 +59,24 @@ def add(context: CommandContext) -> int:
 def export(context: CommandContext) -> int:
     """Write a home into a folder."""
     folder = Path(context.args.folder).expanduser().absolute()
+    name, is_leaving = context.args.name, context.args.remove
     with _open() as store:
-        moved = moves.export(store, Sealer.find(os.environ), context.args.name, folder)
-    row = {"name": context.args.name, "folder": str(folder), "files": moved.files}
-    lines = [
-        say("The home {name} is in {folder} as it was just now.", name=context.args.name, folder=folder),
-        say("To run it there, remove it here first, and export it again: kenobot --home {folder} run", folder=folder),
-    ]
-    return options.print_row(row, context.args.json, "\n".join(lines))
+        moved = (moves.take_out if is_leaving else moves.export)(store, Sealer.find(os.environ), name, folder)
+    row = {"name": name, "folder": str(folder), "files": moved.files, "removed": is_leaving}
+    if is_leaving:
+        told = say(
+            "The home {name} has left the host, and is in {folder}: kenobot --home {folder} run",
+            name=name,
+            folder=folder,
+        )
+    else:
+        told = say("The home {name} is in {folder} as it was just now.", name=name, folder=folder) + "\n"
+        told += say("It stays in the host as well. To run it there: `kenobot host export` with --remove.")
+    return options.print_row(row, context.args.json, told)
 
 
 def remove(context: CommandContext) -> int:
-    """Remove a home, after asking; with --export, written into a folder in the moment it goes."""
+    """Remove a home, after asking."""
     name = context.args.name
     with _open() as store:
         found = store.find(name)
@@ -107,15 +113,13 @@ def status(context: CommandContext) -> int:
         for each in found
     ]
     if context.args.json or not rows:
-        nothing = say("there is no home {name}", name=context.args.name) if context.args.name else "There is no home yet."
+        nothing = (
+            say("There is no home {name}.", name=context.args.name) if context.args.name else "There is no home yet."
+        )
         return options.print_rows(rows, context.args.json, str, nothing)
-    heads = [say(head) for head in ("home", "last change (UTC)", "held by")]
     print_table(
-        heads,
-        [
-            [each.name, f"{each.changed:%Y-%m-%d %H:%M}", _tell_holder(each)]
-            for each in found
-        ],
+        ["name", "last change (UTC)", "held by"],
+        [[each.name, f"{each.changed:%Y-%m-%d %H:%M}", _tell_holder(each)] for each in found],
     )
     return 0
 
