@@ -17,9 +17,10 @@ from starlette.routing import Route
 
 from kenobot.channels.telegram.webhook import PATH, Webhook
 from kenobot.ports.clock import Clock, SystemClock
-from kenobot.ports.errors import RemoteError
+from kenobot.ports.errors import ConfigError, RemoteError
 from kenobot_host import mail_rows
 from kenobot_host.activation import BOTS, UNREACHABLE, open_engine, rescue_on, work
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import Pool
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_bot_jobs
@@ -50,8 +51,9 @@ class IngressOptions:
 class WebhookTaker:
     """Takes in what Telegram posts: the secret is checked, the update stored, and then it is confirmed."""
 
-    def __init__(self, pool: Pool, clock: Clock, public: str) -> None:
+    def __init__(self, pool: Pool, clock: Clock, tokens: BotTokens, public: str) -> None:
         self._pool = pool
+        self._tokens = tokens
         self._clock = clock
         self._public = public
         self._hooks: dict[str, tuple[mail_rows.Bot, Webhook]] = {}  # bounded: the bots of the host; look
@@ -70,12 +72,16 @@ class WebhookTaker:
                 async with self._pool.connection() as connection:
                     await request_poll(connection, bot.account)
             elif bot.account not in self._hooks or self._hooks[bot.account][0].token != bot.token:
-                await self._begin_hook(bot)
+                try:
+                    await self._begin_hook(bot)
+                except ConfigError as error:
+                    _log.error("bot %s takes nothing in: %s", bot.account, error)
         self._hooks = {name: hook for name, hook in self._hooks.items() if name in bots}
 
     async def _begin_hook(self, bot: mail_rows.Bot) -> None:
-        client = build_client(bot, self._clock)
-        hook = Webhook(client, self._clock, self._public, bot.token, f"{PATH}/{bot.account}")
+        token = self._tokens.open(bot.account, bot.token)
+        client = build_client(bot, token, self._clock)
+        hook = Webhook(client, self._clock, self._public, token, f"{PATH}/{bot.account}")
         self._hooks[bot.account] = bot, hook
         if not self._public:
             _log.warning("bot %s waits for webhooks, and no --public address is set: nothing is posted", bot.account)
@@ -121,13 +127,13 @@ class WebhookTaker:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def run_ingress(options: IngressOptions, stop: asyncio.Event) -> None:
+async def run_ingress(options: IngressOptions, tokens: BotTokens, stop: asyncio.Event) -> None:
     """Take updates in until `stop` is set. Raises Unavailable where it cannot begin."""
     engine = open_engine(options.url, _CONNECTIONS)
     async with open_pool(engine):
         pool, clock = pool_of(engine), SystemClock()
-        add_bot_jobs(engine, BotPoller(pool, clock))
-        taker = WebhookTaker(pool, clock, options.public)
+        add_bot_jobs(engine, BotPoller(pool, clock, tokens))
+        taker = WebhookTaker(pool, clock, tokens, options.public)
         server = Server(bound_body(taker.build_app(), _BODY_BYTES), options.address, options.port)
         serving = asyncio.create_task(server.serve(before_closing=lambda: None), name="ingress")
         try:

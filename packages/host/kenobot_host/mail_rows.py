@@ -133,9 +133,34 @@ async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
     return Bot(*row) if row else None
 
 
-async def load_files(connection: AsyncConnection, home: int) -> dict[str, bytes]:
-    """Return the files of a home that are not sealed, by their paths below its folder."""
-    found = await connection.execute(
-        "SELECT path, content FROM kenobot.file WHERE home = %s AND NOT sealed AND content IS NOT NULL", (home,)
+async def find_home_number(connection: AsyncConnection, name: str) -> int | None:
+    """Return the number of a home by its name."""
+    found = await connection.execute("SELECT home FROM kenobot.home WHERE name = %s", (name,))
+    row = await found.fetchone()
+    return int(row[0]) if row else None
+
+
+async def set_bot(connection: AsyncConnection, bot: Bot) -> None:
+    """Add a bot, or change it. The home of its other chats stays where the bot names none."""
+    await connection.execute(
+        "INSERT INTO kenobot.bot (bot, token, base_url, intake, home) VALUES (%s, %s, %s, %s, %s) "
+        "ON CONFLICT (bot) DO UPDATE SET token = excluded.token, base_url = excluded.base_url, "
+        "intake = excluded.intake, home = coalesce(excluded.home, bot.home)",
+        (bot.account, bot.token, bot.base_url, bot.intake, bot.home),
     )
-    return dict(await found.fetchall())
+
+
+async def set_routes(connection: AsyncConnection, bot: str, home: int, chats: Collection[str]) -> None:
+    """Have chats of a bot come to a home."""
+    for chat in chats:
+        await connection.execute(
+            "INSERT INTO kenobot.route (bot, chat, home) VALUES (%s, %s, %s) "
+            "ON CONFLICT (bot, chat) DO UPDATE SET home = excluded.home",
+            (bot, chat, home),
+        )
+
+
+async def delete_bot(connection: AsyncConnection, account: str) -> bool:
+    """Delete a bot with its routes; return whether there was one."""
+    done = await connection.execute("DELETE FROM kenobot.bot WHERE bot = %s", (account,))
+    return done.rowcount > 0

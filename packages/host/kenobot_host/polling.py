@@ -17,6 +17,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RemoteError
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import BOTS, UNREACHABLE
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import Pool
 
 _log = logging.getLogger(__name__)
@@ -24,9 +25,9 @@ _log = logging.getLogger(__name__)
 _RETRY: Final = Backoff(0.5, 30.0)
 
 
-def build_client(bot: mail_rows.Bot, clock: Clock) -> TelegramClient:
+def build_client(bot: mail_rows.Bot, token: str, clock: Clock) -> TelegramClient:
     """Build the client of a bot on its platform."""
-    given = {"token": bot.token} | ({"base_url": bot.base_url} if bot.base_url else {})
+    given = {"token": token} | ({"base_url": bot.base_url} if bot.base_url else {})
     return TelegramClient(TelegramSettings.model_validate(given), clock.monotonic)
 
 
@@ -58,9 +59,10 @@ async def request_poll(connection: AsyncConnection, bot: str) -> None:
 class BotPoller:
     """Polls the bots whose jobs this ingress has."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, tokens: BotTokens) -> None:
         self._pool = pool
         self._clock = clock
+        self._tokens = tokens
 
     async def poll(self, account: str, released: asyncio.Event) -> None:
         """Poll a bot until it is gone, or the ingress ends. The next poller waits behind this one's lock meanwhile."""
@@ -79,7 +81,7 @@ class BotPoller:
             await asyncio.gather(polling, return_exceptions=True)
 
     async def _poll_on(self, bot: mail_rows.Bot) -> None:
-        client = build_client(bot, self._clock)
+        client = build_client(bot, self._tokens.open(bot.account, bot.token), self._clock)
         offset: int | None = None
         failures = 0
         async with client:

@@ -23,7 +23,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final, Protocol
+from typing import Final
 
 from psycopg import AsyncConnection
 
@@ -38,31 +38,21 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, StoreError
+from kenobot.ports.errors import ConfigError, Fenced, StoreError
 from kenobot.storage.connection import Connection
 from kenobot.storage.keeper import Keeper
 from kenobot.storage.mail_counts import count_mail, find_next_part
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
+from kenobot_host.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.25
 _TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
 _ADDRESS: Final = "KENOBOT_CHANNELS__TELEGRAM__BASE_URL"
-
-
-class WorkingCopies(Protocol):
-    """Make working copies of homes, and keep what these commit."""
-
-    def bring_up(self, activation: Activation, home: Home) -> None:
-        """Make a home's database equal its rows. Raises StoreError."""
-        ...
-
-    def build_keeper(self, activation: Activation) -> Keeper:
-        """Build the keeper of one writing connection to a home's database."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +64,7 @@ class HostServices:
 
     pool: Pool
     copies: WorkingCopies
+    tokens: BotTokens
     folder: Path
     clock: Clock
     environ: Mapping[str, str]
@@ -91,7 +82,7 @@ class WarmHomes:
     def build_keeper(self, database: Path) -> Keeper | None:
         """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
         for home in tuple(self._open.values()):
-            if home.home.database == database:
+            if home.is_copied and home.home.database == database:
                 return self._services.copies.build_keeper(home.activation)
         return None
 
@@ -116,13 +107,12 @@ class WarmHomes:
             if released.is_set() or not await activation_rows.note_opened(connection, activation.home):
                 return
             bot = await mail_rows.find_bot_of(connection, activation.home)
-            files = await mail_rows.load_files(connection, activation.home)
         if bot is None:
             raise ConfigError("host.no_bot", home=activation.home)
         home = WarmHome(self._services, activation, bot)
         self._open[activation.home] = home
         try:
-            await home.run(files, released)
+            await home.run(released)
         finally:
             del self._open[activation.home]
 
@@ -149,12 +139,16 @@ class WarmHomes:
 
 
 class WarmHome:
-    """A home that is open. rung: there may be mail. lost: the home is another worker's by now."""
+    """A home that is open.
+
+    rung: there may be mail. lost: the home is another worker's by now. is_copied: commits of its copy are kept.
+    """
 
     def __init__(self, services: HostServices, activation: Activation, bot: mail_rows.Bot) -> None:
         self.activation = activation
         self.home = Home(services.folder / str(activation.home))
         self.rung, self.lost = asyncio.Event(), asyncio.Event()
+        self.is_copied = False
         self._services = services
         self._bot = bot
         self._source = MailSource(services.pool, bot, activation.home, self.rung)
@@ -164,9 +158,17 @@ class WarmHome:
         held = self.activation
         return await activation_rows.holds(connection, held.job, held.worker, held.attempts)
 
-    async def run(self, files: Mapping[str, bytes], released: asyncio.Event) -> None:
-        """Open, serve and put away. Raises KenobotError where it cannot be opened."""
-        await asyncio.to_thread(self._prepare, files)
+    async def run(self, released: asyncio.Event) -> None:
+        """Open, serve and put away; end where the home is lost. Raises KenobotError where it cannot be opened."""
+        try:
+            await self._run(released)
+        except Fenced as error:
+            _log.warning("home %d was lost: %s", self.activation.home, error)
+
+    async def _run(self, released: asyncio.Event) -> None:
+        await asyncio.to_thread(self._services.copies.bring_up, self.activation, self.home)
+        self.is_copied = True
+        self.home.seed_identity()
         app = await asyncio.to_thread(self._build_app)  # other homes go on meanwhile, and so does the heartbeat
         due: datetime | None = None
         is_unfinished = True
@@ -178,6 +180,8 @@ class WarmHome:
             with contextlib.suppress(StoreError):
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
+            self.is_copied = False
+        await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
         await self._note_put_away(due, is_unfinished=is_unfinished)
 
     async def _note_put_away(self, due: datetime | None, *, is_unfinished: bool) -> None:
@@ -189,18 +193,10 @@ class WarmHome:
             else:
                 _log.warning("home %d was lost to another worker", home)
 
-    def _prepare(self, files: Mapping[str, bytes]) -> None:
-        """Make the working copy, and the files that belong to it."""
-        self._services.copies.bring_up(self.activation, self.home)
-        for name, content in files.items():
-            file = self.home.path / name
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file.write_bytes(content)
-        self.home.seed_identity()
-
     def _build_app(self) -> App:
         """Build the app of the home by its settings. Raises ConfigError and StoreError."""
-        own = {_TOKEN: self._bot.token} | ({_ADDRESS: self._bot.base_url} if self._bot.base_url else {})
+        own = {_TOKEN: self._services.tokens.open(self._bot.account, self._bot.token)}
+        own |= {_ADDRESS: self._bot.base_url} if self._bot.base_url else {}
         loaded = load_settings(self.home, {**self._services.environ, **own})
         log.redact_also(tuple(loaded.secrets()))
         parts = self._build_parts(loaded)

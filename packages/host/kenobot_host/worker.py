@@ -23,9 +23,11 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
 from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, work
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_home_jobs
-from kenobot_host.warm_home import HostServices, WarmHomes, WorkingCopies
+from kenobot_host.warm_home import HostServices, WarmHomes
+from kenobot_host.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 
@@ -47,13 +49,13 @@ class WorkerOptions:
     name: str
 
 
-async def run_worker(options: WorkerOptions, copies: WorkingCopies, stop: asyncio.Event) -> None:
+async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotTokens, stop: asyncio.Event) -> None:
     """Open homes until `stop` is set, then hand them on. Raises ConfigError and Unavailable where it cannot begin."""
     engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
     with hold_folder(options.folder):
         async with open_pool(engine):
             services = HostServices(
-                pool_of(engine), copies, options.folder, SystemClock(), os.environ, options.idle_seconds
+                pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ, options.idle_seconds
             )
             homes = WarmHomes(services)
             add_home_jobs(engine, homes)

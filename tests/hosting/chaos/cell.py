@@ -60,6 +60,7 @@ class Process:
     name: str
     options: Sequence[str]
     environ: dict[str, str]
+    start_by: Sequence[str]
     process: asyncio.subprocess.Process | None = None
     port: int = 0
     log: list[str] = field(default_factory=list)
@@ -76,7 +77,7 @@ class Process:
         self._ready.clear()
         self.lives += 1
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.hosting.chaos.process", self.kind, self.name, *self.options),
+            *(sys.executable, *self.start_by, *self.options),
             stderr=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             env=self.environ,
@@ -188,7 +189,8 @@ class Cell:
 
     def _add(self, kind: str, name: str, options: Sequence[str]) -> Process:
         environ = {**os.environ, "ANTHROPIC_API_KEY": KEY, **write_variable(_PATIENT)}
-        process = Process(kind, name, options, environ)
+        start_by = ("-m", "tests.hosting.chaos.process", kind, name)
+        process = Process(kind, name, options, environ, start_by)
         self.processes.append(process)
         return process
 

@@ -6,6 +6,7 @@ working copy equal to the rows of its version, and memory as in a run in one pro
 
 import asyncio
 import contextlib
+import shutil
 import sqlite3
 import tempfile
 import time
@@ -24,6 +25,7 @@ from tests.crash.checker import compare
 from tests.crash.world import Model, tag_in, until_still
 from tests.hosting.chaos.cell import BotOf, Cell, Process
 from tests.hosting.chaos.platform import Platform
+from tests.hosting.proxy import Proxy, once
 from tests.hosting.server import PostgresServer, find_binaries
 
 _WORDS = ("apples", "peras", "the harbour", "la montaña", "a red bicycle", "el tren de las nueve", "mañana")
@@ -49,6 +51,8 @@ class Story:
     stops: int = 0
     ingress_kills: int = 0
     server_kills: int = 0
+    cuts: int = 0
+    old_copies: int = 0
     idle_seconds: float = 5.0
     pause_seconds: float = 0.2
     seed: int = 20261129
@@ -75,6 +79,7 @@ class Stage:
 
     story: Story
     server: PostgresServer
+    proxy: Proxy
     cell: Cell
     platform: Platform
     model: Model
@@ -103,18 +108,13 @@ async def play(story: Story, progress: Callable[[str], None] = lambda _: None) -
         stage.progress = progress
         await asyncio.gather(*(process.start() for process in stage.cell.processes))
         stage.note_ports()
-        troubles = asyncio.create_task(_trouble_on(stage))
-        try:
-            await _talk(stage)
-            await _await_answers(stage, troubles)
-        finally:
-            troubles.cancel()
-            await asyncio.gather(troubles, return_exceptions=True)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(_trouble_on(stage))
+            both.create_task(_talk(stage))
+        await _await_answers(stage)
         await _end(stage)
         await asyncio.to_thread(_check, stage)
-        stage.outcome.log += sorted(
-            f"{line[:32]} {each.name} {line[32:]}" for each in stage.cell.processes for line in each.log
-        )
+        stage.outcome.log += [f"{each.name} {line}" for each in stage.cell.processes for line in each.log]
         stage.outcome.seconds = time.monotonic() - began
         return stage.outcome
 
@@ -128,7 +128,8 @@ async def _set_stage(story: Story) -> AsyncIterator[Stage]:
         try:
             await asyncio.to_thread(server.create)
             async with Platform() as platform, Model() as model:
-                cell = Cell(server.url, Path(folder), platform.base_url, model.url, server.url)
+                proxy = Proxy(server.url)
+                cell = Cell(proxy.url, Path(folder), platform.base_url, model.url, server.url)
                 posted = story.bots // 2
                 await asyncio.to_thread(
                     cell.build, story.bots, story.homes, story.chats, lambda number: number < posted
@@ -138,9 +139,10 @@ async def _set_stage(story: Story) -> AsyncIterator[Stage]:
                 for number in range(story.workers):
                     cell.add_worker(f"worker-{number + 1}", idle=story.idle_seconds)
                 try:
-                    yield Stage(story, server, cell, platform, model, Random(story.seed))
+                    yield Stage(story, server, proxy, cell, platform, model, Random(story.seed))
                 finally:
                     await cell.stop()
+                    proxy.close()
         finally:
             server.stop()
 
@@ -163,32 +165,26 @@ async def _talk(stage: Stage) -> None:
     stage.outcome.messages = stage.story.messages
 
 
-async def _await_answers(stage: Stage, troubles: "asyncio.Task[None]") -> None:
-    """Wait until each message has its answer; the troubles end before, so that a silent bot is no patient one."""
-    wanted = stage.story.messages
+async def _await_answers(stage: Stage) -> None:
+    """Wait until each message has its answer, or none comes any more."""
 
     def count() -> int:
         stage.progress(f"{len(stage.platform.sent)} sent, {dict(stage.outcome.kills)}")
         return len({tag_in(item.text) for item in stage.platform.sent})
 
-    async def calm() -> None:
-        await asyncio.wait({troubles}, timeout=_STILL_SECONDS)
-
-    await asyncio.gather(until_still(lambda: count() >= wanted, count, _STILL_SECONDS), calm())
-    await until_still(lambda: count() >= wanted, count, _STILL_SECONDS)
+    await until_still(lambda: count() >= stage.story.messages, count, _STILL_SECONDS)
 
 
 async def _trouble_on(stage: Stage) -> None:
-    """Bring trouble, each of its kind as often as the story says; kills of workers go on as long as people talk."""
+    """Bring trouble, each of its kind as often as the story says, and kills of workers for as long as people talk."""
     story, rng, kills = stage.story, Random(f"{stage.story.seed} trouble"), stage.outcome.kills
     if not story.kill_seconds:
         return
     others = ["stop"] * story.stops + ["ingress"] * story.ingress_kills + ["server"] * story.server_kills
+    others += ["cut"] * story.cuts + ["old copy"] * story.old_copies
     rng.shuffle(others)
-    rounds = max(len(others) * 2, 3)
-    while rounds > 0 or stage.outcome.messages == 0:
+    while others or stage.outcome.messages == 0:
         await asyncio.sleep(story.kill_seconds)
-        rounds -= 1
         other = others.pop() if others and rng.random() < 0.5 else "kill"
         kills[other] += 1
         match other:
@@ -199,6 +195,10 @@ async def _trouble_on(stage: Stage) -> None:
                 stage.note_ports()
             case "stop":
                 await _stop_for_long(rng.choice(stage.workers))
+            case "cut":
+                stage.proxy.after = once()
+            case "old copy":
+                await _put_back(rng.choice(stage.workers), stage)
             case "server":
                 await asyncio.to_thread(_restart, stage.server)
 
@@ -214,6 +214,19 @@ async def _stop_for_long(process: Process) -> None:
     process.send(SIGSTOP)
     await asyncio.sleep(_STOP_SECONDS)
     process.send(SIGCONT)
+
+
+async def _put_back(worker: Process, stage: Stage) -> None:
+    """Kill a worker twice; the second time its working copies are again as they were the first time."""
+    await worker.end(SIGKILL)
+    copies, saved = stage.cell.folder / worker.name, stage.cell.folder / f"{worker.name}.saved"
+    shutil.copytree(copies, saved)
+    await worker.start()
+    await asyncio.sleep(stage.story.kill_seconds)
+    await worker.end(SIGKILL)
+    shutil.rmtree(copies)
+    saved.rename(copies)
+    await worker.start()
 
 
 def _restart(server: PostgresServer) -> None:
@@ -262,7 +275,7 @@ def _check_home(stage: Stage, bot: BotOf, home: int, chats: tuple[str, ...], loa
         outcome.broken.append(f"home {home} of bot {bot.account}: {verdict}")
     with closing(sqlite3.connect(loaded / "kenobot.db")) as connection:
         rows = connection.execute(
-            "SELECT scope, form, category, subject, text, trust, status, mentions FROM record"
+            "SELECT scope, form, category, subject, text, trust, status, mentions FROM record WHERE form != 'summary'"
         ).fetchall()
     outcome.memory[f"home {home}"] = Counter(map(repr, rows))
 
@@ -319,4 +332,6 @@ def compare_memory(disturbed: Mapping[str, Counter[str]], calm: Mapping[str, Cou
 
 def calm_down(story: Story) -> Story:
     """Return a story as it goes in one process that nobody disturbs."""
-    return replace(story, workers=1, ingresses=1, kill_seconds=0.0, stops=0, ingress_kills=0, server_kills=0)
+    return replace(
+        story, workers=1, ingresses=1, kill_seconds=0.0, stops=0, ingress_kills=0, server_kills=0, cuts=0, old_copies=0
+    )

@@ -2,7 +2,7 @@
 
 CREATE TABLE kenobot.bot (
   bot         text COLLATE "C" PRIMARY KEY,  -- its account on the platform
-  token       text NOT NULL,
+  token       text NOT NULL,                 -- sealed where the host has a key
   base_url    text NOT NULL DEFAULT '',      -- of another Bot API server than Telegram's
   intake      text NOT NULL CHECK (intake IN ('poll', 'webhook')),
   username    text NOT NULL DEFAULT '',      -- '' until the platform has told
