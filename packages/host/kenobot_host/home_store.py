@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -83,7 +83,7 @@ class HomeStore:
         with self.connections.open_long() as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             row = self.require(connection, home)
-            write_copy(connection, row, path)
+            make_copy(connection, row, path)
         return row
 
     def require(self, connection: TimedConnection, home: int) -> HomeRow:
@@ -258,7 +258,25 @@ def _copy_all(connection: TimedConnection, home: int, source: sqlite3.Connection
         home_rows.copy_in(connection, home, tables[truth.name], read_rows(source, truth))
 
 
-def write_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
+@contextlib.contextmanager
+def write_copy(path: Path, watch: Callable[[sqlite3.Connection], object] | None = None) -> Iterator[sqlite3.Connection]:
+    """Change a working copy whose bot does not run, in one transaction and past the keeper of its path.
+
+    watch: given the connection before the transaction. Raises StoreError.
+    """
+    with _translate_sqlite(), closing(sqlite3.connect(path, isolation_level=None, timeout=ANSWER_SECONDS)) as copy:
+        if watch is not None:
+            watch(copy)
+        copy.execute("BEGIN IMMEDIATE")
+        try:
+            yield copy
+        except BaseException:
+            copy.execute("ROLLBACK")
+            raise
+        copy.execute("COMMIT")
+
+
+def make_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
     """Write the rows of a home into a new file, which is there whole or not at all."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from kenobot_host.connections import TimedConnection
 from kenobot_host.file_rows import StoredFile
 from kenobot_host.home_files import MOVED_IN, list_carried, list_memory_files, pack_file, write_file
 from kenobot_host.home_rows import HomeRow
-from kenobot_host.home_store import HomeStore, write_copy, write_version
+from kenobot_host.home_store import HomeStore, make_copy, write_copy, write_version
 from kenobot_host.sealing import Sealer
 from kenobot_host.tables import describe_tables
 
@@ -113,7 +113,7 @@ def _export(store: HomeStore, sealer: Sealer | None, name: str, folder: Path) ->
                 row = _require(store, connection, name)
                 made = Home(staging / "home")
                 made.prepare()
-                write_copy(connection, row, made.database)
+                make_copy(connection, row, made.database)
                 count = 0
                 for file in file_rows.load_files(connection, row.home, file_rows.list_files(connection, row.home)):
                     write_file(made.path, file, sealer)
@@ -180,11 +180,9 @@ def _require(store: HomeStore, connection: TimedConnection, name: str) -> HomeRo
 
 def _complete(home: Home) -> None:
     """Make of a working copy the database of a home on one machine."""
-    with _translate_sqlite(), closing(connect(home.database)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with write_copy(home.database) as connection:
         Transfers.complete_copy(connection)
         write_version(connection, 0)
-        connection.execute("COMMIT")
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from kenobot_host import file_rows
 from kenobot_host.connections import translate_errors
 from kenobot_host.home_files import NOT_IN_COPIES, FileWatch, clear_copy, write_file
 from kenobot_host.home_rows import Holder, load_home
-from kenobot_host.home_store import HomeStore, read_schema, read_version
+from kenobot_host.home_store import HomeStore, read_schema, read_version, write_copy
 from kenobot_host.keeper import PostgresKeeper
 from kenobot_host.sealing import Sealer
 from kenobot_host.tables import newest_schema
@@ -62,31 +62,17 @@ class WorkingCopies:
 
     def put_away(self, held: Holder, home: Home) -> None:
         """Commit the files that changed after the last commit, once the database is closed. Raises as a keeper."""
-        with closing(connect(home.database)) as connection:
-            keeper = self.build_keeper(held)
-            keeper.watch(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                keeper.keep_files(connection)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        keeper = self.build_keeper(held)
+        with write_copy(home.database) as connection:
+            keeper.keep_files(connection)
 
     def _complete(self, held: Holder, database: Path, watch: FileWatch, schema: int) -> None:
         """Make what was left out, and commit a migration. schema: of the rows as they were loaded."""
         keeper = PostgresKeeper(self._store, held, watch)
-        with closing(connect(database)) as connection:
-            if schema == read_schema(connection):
-                keeper.watch(connection)  # unwatched, anything may have changed, and all is committed
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                Transfers.complete_copy(connection)
-                keeper.keep(connection)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        is_migrated = schema != newest_schema()  # then anything may have changed, and all is committed
+        with write_copy(database, None if is_migrated else keeper.watch) as connection:
+            Transfers.complete_copy(connection)
+            keeper.keep(connection)
 
     def _write_files(self, connection: Connection, number: int, home: Home) -> None:
         paths = file_rows.list_files(connection, number)
