@@ -257,7 +257,7 @@ async def _admits(
             admit(connection, candidate, occasion)
             return 1000 * (time.perf_counter() - began)
 
-        await embedding.embed_statements([candidate.text])
+        await embedding.prepare_statements([candidate.text])
         times.append(await database.write(take))
         began = time.perf_counter()
         await database.read(index.catch_up)

@@ -10,6 +10,7 @@ from pathlib import Path
 from aiohttp import web
 
 from bench.process_usage import cpu_seconds, resident_mb
+from bench.quick.process import Checkout
 from kenobot_evals.recall import datasets
 from tests.integration.process import Bot, Running, execute
 from tests.integration.providers.anthropic_standin import Entry, StandIn
@@ -127,11 +128,17 @@ class Line:
 
 
 @contextlib.asynccontextmanager
-async def open_line(folder: Path, embedder: str, other: Command | None = None) -> AsyncIterator[Line]:
-    """A home in `folder` with a bot that runs, or with another command in its place."""
+async def open_line(
+    folder: Path, embedder: str, other: Command | None = None, checkout: Checkout | None = None
+) -> AsyncIterator[Line]:
+    """A home in `folder` with a bot that runs, or with another command in its place. checkout: another commit's bot."""
     async with _TimedTelegram() as telegram, _TimedModel() as model:
 
         async def start(command: list[str], environ: dict[str, str]) -> Running:
+            if checkout is not None:
+                environ = {**environ, "PYTHONPATH": checkout.environ["PYTHONPATH"]}
+                pipe = asyncio.subprocess.PIPE
+                return await asyncio.create_subprocess_exec(*command, stderr=pipe, env=environ, cwd=checkout.plugins)
             return await execute(command if other is None else other(telegram.base_url, model.url), environ)
 
         environ = {"KENOBOT_MEMORY__EMBEDDER": embedder}

@@ -10,11 +10,13 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from bench import report
+from bench.against import unpack
+from bench.quick.process import Checkout
 from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
 from kenobot.channels.telegram.settings import TelegramSettings
@@ -83,24 +85,43 @@ def stage_seconds(home: Path, exchanges: Sequence[Exchange]) -> list[float]:
     return [statistics.median(times[end] - times[begin] for times in found) for _, begin, end in STAGES]
 
 
-async def _measure(count: int, embedder: str) -> Report:
+async def _measure(count: int, embedder: str, revision: str) -> Report:
+    """Say the same to all in turn. revision: another commit whose bot is measured beside this one's; "" is none."""
+
     def alone(telegram_url: str, model_url: str) -> list[str]:
         return [sys.executable, "-m", "bench.telegram", "--clients-alone", telegram_url, model_url]
 
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as name:
         folder = Path(name)
         (folder / "alone").mkdir()
-        async with open_line(folder, embedder) as bot, open_line(folder / "alone", "none", alone) as clients:
+        async with contextlib.AsyncExitStack() as stack:
+            bot = await stack.enter_async_context(open_line(folder, embedder))
+            clients = await stack.enter_async_context(open_line(folder / "alone", "none", alone))
             exchanges: dict[Line, list[Exchange]] = {bot: [], clients: []}
+            if revision:
+                unpack(revision, folder / "tree")
+                checkout = Checkout.planted(folder / "tree", folder / "before")
+                before = await stack.enter_async_context(open_line(folder / "before", embedder, checkout=checkout))
+                exchanges[before] = []
             for at, text in enumerate(conversation(_WARM + count)):
                 show_progress(f"message {at} of {_WARM + count}")
                 for line, found in exchanges.items():
                     found.append(await line.say(text))
-            resident = bot.resident
-        whole, alone_found = (found[_WARM:] for found in exchanges.values())
+            resident = [line.resident for line in exchanges if line is not clients]
+        whole, alone_found, *former = (found[_WARM:] for found in exchanges.values())
         stages = stage_seconds(folder / "home", whole)
     show_progress()
-    return _report(whole, alone_found, stages, resident)
+    if former:
+        return _compare(_figures(whole), _figures(former[0]), resident)
+    return _report(whole, alone_found, stages, resident[0])
+
+
+def _compare(now: Mapping[str, float], before: Mapping[str, float], resident: Sequence[float]) -> Report:
+    """Put this tree's bot beside another commit's. resident: of the one and of the other."""
+    now, before = ({**figures, "resident, MB": mb} for figures, mb in zip((now, before), resident, strict=True))
+    rows = [(name, f"{before[name]:.1f}", f"{now[name]:.1f}", f"{now[name] / before[name]:.2f}") for name in now]
+    record: dict[str, Json] = {"before": {**before}, "now": {**now}}
+    return Report(("ms", "the other commit", "this tree", "ratio"), rows, [], [record], names_first=True)
 
 
 def _report(whole: Sequence[Exchange], clients: Sequence[Exchange], stages: Sequence[float], resident: float) -> Report:
@@ -124,6 +145,7 @@ def _figures(found: Sequence[Exchange]) -> dict[str, float]:
         "from the update to sendMessage, p50": statistics.median(times),
         "p95": statistics.quantiles(times, n=20)[18],
         "CPU until the answer is sent, p50": statistics.median(1000 * each.cpu_answered for each in found),
+        "CPU until all is quiet, p50": statistics.median(1000 * each.cpu for each in found),
         "CPU until all is quiet, mean": statistics.fmean(1000 * each.cpu for each in found),
     }
 
@@ -136,7 +158,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("telegram", str(__doc__), plot=False)
     parser.add_argument("--messages", type=parse_up_to(10_000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
     parser.add_argument("--embedder", default="auto", metavar="NAME", help="as memory.embedder (auto)")
-    return report.run(parser, argv, lambda given: (asyncio.run(_measure(given.messages, given.embedder)), None))
+    parser.add_argument("--against", default="", metavar="REV", help="beside this commit's bot, in turn")
+    return report.run(
+        parser, argv, lambda given: (asyncio.run(_measure(given.messages, given.embedder, given.against)), None)
+    )
 
 
 if __name__ == "__main__":

@@ -25,6 +25,12 @@ class Entry:
     record: Record | None = None
     job: Job | None = None
 
+    @property
+    def scope(self) -> str:
+        """Return whose it is; "" where that is not known."""
+        held = self.job or self.record
+        return held.scope if held is not None else ""
+
 
 def in_order(entries: list[Entry]) -> list[Entry]:
     """Sort entries by day and time; those without a time come first on their day, those without a day last."""

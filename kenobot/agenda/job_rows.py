@@ -81,6 +81,13 @@ def page_of_jobs(
     return [_job(row) for row in rows]
 
 
+def list_asked_by(connection: Connection, message: int, reach: Reach) -> list[Job]:
+    """Return the jobs within a reach that an inbox row asked for, in order."""
+    where, values = _filter_reach(reach)
+    rows = connection.execute(f"SELECT {_JOB} FROM job WHERE origin = ? AND {where} ORDER BY id", [message, *values])
+    return [_job(row) for row in rows]
+
+
 def count_open(connection: Connection, scope: str) -> int:
     """Count the jobs of a scope that are not over."""
     row = connection.execute(

@@ -51,7 +51,8 @@ def past_question(question: str, today: date) -> PastQuestion | None:
     named = _days_of(plain, today)
     start, end, days = named or (len(plain), len(plain), None)
     rest = " ".join([*plain[:start].split(), *plain[end:].split()])
-    about = next((about for about, pattern in _ASKS if pattern.fullmatch(rest)), None)
+    asks = _ASKS if named is not None else _ASKS[:1]  # without days only the last message is asked for
+    about = next((about for about, pattern in asks if pattern.fullmatch(rest)), None)
     if about == "last":
         return PastQuestion("last") if days is None else PastQuestion("told", days)
     if about is None or days is None or days.first > today:

@@ -13,10 +13,12 @@ from kenobot.language.calendar import local_day, local_time, parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty
 from kenobot.language.question.agenda import AgendaQuestion
-from kenobot.language.when import Moment, read_when
+from kenobot.language.when import Moment
+from kenobot.language.when.read import read_when
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 _EACH_TIME = timedelta(days=8)  # up to which each time of a recurring reminder is an entry, and not only the next
 _DAY = timedelta(days=1)
@@ -25,7 +27,7 @@ _TO_COME: tuple[JobState, ...] = ("active",)
 
 
 def find_plans(
-    connection: Connection, scopes: tuple[str, ...], asked: AgendaQuestion, now: datetime, zone: ZoneInfo
+    connection: Connection, scopes: Scopes, asked: AgendaQuestion, now: datetime, zone: ZoneInfo
 ) -> list[Entry]:
     """Find what is open on the days asked about, in order; with today among them also promises that are overdue."""
     today = now.astimezone(zone).date()
@@ -44,7 +46,7 @@ def find_plans(
 
 
 def _reminders(
-    connection: Connection, scopes: tuple[str, ...], asked: AgendaQuestion, now: datetime, zone: ZoneInfo
+    connection: Connection, scopes: Scopes, asked: AgendaQuestion, now: datetime, zone: ZoneInfo
 ) -> Iterator[tuple[Job, datetime]]:
     """Iterate over what is to come of reminders on the days asked about; of long spans the next time of each."""
     begin, end = moments_of(asked.days, zone)

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -112,12 +112,16 @@ class ModelAvailability(Protocol):
         ...
 
 
+async def _leave(text: str) -> None:
+    """Prepare nothing."""
+
+
 class IntakePolicy:
     """Decide which messages are stored.
 
     language: of the bot's own sentences; None goes by the message. backlog: messages waiting in all, above which intake
     waits. chat_backlog: messages of one chat that may wait. fragments: joins messages that belong together; None joins
-    none.
+    none. prepare_to_read: awaited with the words of a message before they are looked at.
     """
 
     def __init__(
@@ -129,6 +133,7 @@ class IntakePolicy:
         backlog: int = 1000,
         chat_backlog: int = 100,
         fragments: MessageJoiner | None = None,
+        prepare_to_read: Callable[[str], Awaitable[None]] = _leave,
     ) -> None:
         self._admission = admission
         self._messenger = messenger
@@ -136,6 +141,7 @@ class IntakePolicy:
         self.backlog = backlog
         self.chat_backlog = chat_backlog
         self.fragments = fragments
+        self.prepare_to_read = prepare_to_read
 
     def in_first_chat(self, inbound: Inbound) -> Inbound:
         """Return a message under the id that its chat had first."""
@@ -231,6 +237,8 @@ class AgentLoop:
         if not await self._policy.admits(inbound):
             return False
         stops = _is_stop(inbound)  # which waits for nothing
+        if not stops:
+            await self._policy.prepare_to_read(inbound.text)
         if not stops and await self._is_one_too_many(inbound):
             return False
         while not stops and not self._room.is_set():

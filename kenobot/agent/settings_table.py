@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
 
 from kenobot.core.settings import toml_edit
 from kenobot.core.settings.config_text import current_text
+from kenobot.core.settings.explain import describe_values
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.load import ResolvedSettings, load_settings, require_no_more_left_out
+from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings, require_no_more_left_out
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
 from kenobot.core.toml_text import parse_toml
 from kenobot.ledger.limits import job_limits
@@ -28,6 +30,23 @@ _SAFE = frozenset(
 def is_safe(key: str) -> bool:
     """Return whether a setting may be changed from afar: it can run, open or reveal nothing."""
     return key in _SAFE or key.partition(".")[0] in _SAFE
+
+
+def describe_setting(loaded: ResolvedSettings, key: str) -> str:
+    """Describe which values a setting takes, such as "a whole number from 1 to 30"; "" where that is not known."""
+    section, _, rest = key.partition(".")
+    field: FieldInfo | None = None
+    if (group := PLUGIN_SECTIONS.get(section)) is not None and "." in rest:
+        name, _, rest = rest.partition(".")
+        try:
+            field = loaded.catalogue.load(group, name).settings.model_fields.get(rest)
+        except PluginError:
+            return ""
+    elif section in Settings.model_fields:
+        model = Settings.model_fields[section].annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            field = model.model_fields.get(rest)
+    return (describe_values(field) or "") if field is not None else ""
 
 
 def iterate_values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:

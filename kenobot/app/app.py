@@ -6,11 +6,13 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import Change, CommandContext
+from kenobot.agent.commands.order_patterns import prepare_to_read
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -43,7 +45,7 @@ from kenobot.cognitive.memory import (
 )
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
-from kenobot.core.pacing import Rank, responsive, run_at_rank
+from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.quiet_spell import QuietSpell
@@ -84,6 +86,7 @@ from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
     from kenobot.agenda.delivery import ReminderDelivery
+    from kenobot.agenda.job import Job
     from kenobot.agenda.overdue import OverdueAsker
     from kenobot.agent.turn.memory_report import MemoryReporter
     from kenobot.agent.turn.task_worker import TaskWorker
@@ -103,7 +106,6 @@ _LOAD_AGAIN_SECONDS = 5.0
 LOADED_LATER = (
     "kenobot.agenda.delivery",
     "kenobot.agenda.overdue",
-    "kenobot.agent.commands.rehearsal",
     "kenobot.app.background",
     "kenobot.app.menu_setter",
     "kenobot.app.watch.wiring",
@@ -204,13 +206,15 @@ class App:
         """Return the delivery of reminders, whose modules are imported at its first use."""
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
-            from kenobot.agenda.morning import compose_morning
 
             parts = self.database, self.clock, self.zone, self._messenger, self.access
-            self._reminders = ReminderDelivery(
-                *parts, {"morning": lambda connection, job, at: compose_morning(connection, job, at, self.zone)}
-            )
+            self._reminders = ReminderDelivery(*parts, {"morning": self._compose_morning})
         return self._reminders
+
+    def _compose_morning(self, connection: Connection, job: "Job", at: datetime) -> str | None:
+        from kenobot.agenda.morning import compose_morning  # which reads times out of texts, once a day
+
+        return compose_morning(connection, job, at, self.zone)
 
     def build_overdue_asker(self) -> "OverdueAsker":
         """Construct what asks the owner about promises that are overdue."""
@@ -259,7 +263,9 @@ class App:
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
         joins = Fragments(self.inbox, clock, self.channels)
-        intake = IntakePolicy(self.admission, self._messenger, language, fragments=joins)
+        intake = IntakePolicy(
+            self.admission, self._messenger, language, fragments=joins, prepare_to_read=prepare_to_read
+        )
         turns = TurnRunner(services)
         if self.tasks is not None:
             self.tasks.attach(turns)
@@ -394,7 +400,6 @@ class App:
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
-        await self._rehearse()
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
@@ -422,22 +427,6 @@ class App:
             await tell_of_update(self)
         await menus.refresh()
         await self._remove_unused_media()
-
-    async def _rehearse(self) -> None:
-        """Compile the patterns of memory and of reminders before a transaction or the event loop needs them."""
-        from kenobot.agent.commands.rehearsal import rehearse_orders
-
-        at = self.clock.now()
-
-        def rehearse(connection: Connection) -> None:
-            rehearse_orders(at.replace(tzinfo=None))
-            Telling.rehearse(connection, at)
-
-        try:
-            with run_at_rank(Rank.LATER):
-                await self.database.read(rehearse)
-        except StoreError as error:
-            _log.warning("Memory is not rehearsed: %s", error)
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""

@@ -3,19 +3,6 @@
 Their modules take longer to load than a turn takes, so the app imports this one only when they are needed.
 """
 
-from kenobot.agent.commands import (  # noqa: F401 - here, so that no first command waits for them
-    browse,
-    correct,
-    cost,
-    forget,
-    greeting,
-    memory,
-    owner,
-    people,
-    preferences,
-    status,
-)
-from kenobot.agent.safety import way_out  # noqa: F401 - same, and no first turn with others' words
 from kenobot.app.wiring import prompt_limits
 from kenobot.cognitive.memory import Indexer, MemoryWorkers, WorkerContext
 from kenobot.core.settings.home import Home

@@ -14,8 +14,8 @@ from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import HEALTH_DEGRADED
-from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import COMMAND_SECONDS, backup_folder
+from kenobot.storage.backup.backups import COMMAND_SECONDS
+from kenobot.storage.backup.names import backup_folder, find_archives
 
 _log = logging.getLogger(__name__)
 

@@ -14,6 +14,8 @@ from kenobot.app.app import App
 from kenobot.app.attach import attach_bot, check_hooks
 from kenobot.app.plugin_instances import build_channel
 from kenobot.app.running_channels import ChannelServices, RunningChannels
+from kenobot.app.socket_server import SocketServer
+from kenobot.app.socket_services import SocketServices
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.core import log
@@ -26,8 +28,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.signals import MEMORY_WRITTEN, Envelope
 
 if TYPE_CHECKING:
-    from kenobot.app.socket_server import SocketServer
-    from kenobot.core.frames import Status
+    from kenobot.core.frames import PluginRow, Status
 
 _log = logging.getLogger(__name__)
 _START_BROKEN_OFF_SECONDS = 1.0
@@ -143,11 +144,8 @@ async def _socket(app: App, channels: RunningChannels, user: str, stop: asyncio.
                 await server.close()
 
 
-async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asyncio.Event) -> "SocketServer":
-    module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
-    from kenobot.app.plugin_report import plugin_rows  # noqa: PLC0415 - with the frames, which are imported by now
-
-    services = module.SocketServices(
+async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asyncio.Event) -> SocketServer:
+    services = SocketServices(
         console=app.console,
         user=user,
         clock=app.clock,
@@ -159,13 +157,19 @@ async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asy
         sync=app.sync_external_changes,
         stop=stop.set,
         channels=channels.carry_out,
-        plugins=lambda: plugin_rows(app.settings, app.plugins.catalogue),
+        plugins=partial(_list_plugins, app),
         log_level=partial(_read_log_level, app),
         status=partial(_report_status, app, channels),
     )
-    server: SocketServer = module.SocketServer(app.home.socket, services)
+    server = SocketServer(app.home.socket, services)
     await server.start()
     return server
+
+
+def _list_plugins(app: App) -> "tuple[PluginRow, ...]":
+    from kenobot.app.plugin_report import plugin_rows  # noqa: PLC0415 - with the frames, for who asks
+
+    return plugin_rows(app.settings, app.plugins.catalogue)
 
 
 async def _read_log_level(app: App) -> str:

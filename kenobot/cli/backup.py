@@ -14,7 +14,8 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.backup import archive as archives
 from kenobot.storage.backup.archive import Manifest
-from kenobot.storage.backup.backups import COMMAND_SECONDS, BackupPlan, FinishedBackup, backup_folder, make_backup
+from kenobot.storage.backup.backups import COMMAND_SECONDS, BackupPlan, FinishedBackup, make_backup
+from kenobot.storage.backup.names import backup_folder, find_archives
 from kenobot.storage.backup.restore import check_archive, restore
 
 _MEGABYTE = 1_000_000
@@ -85,8 +86,7 @@ def _new_key(path: Path) -> int:
 
 def _list(context: CommandContext, folder: Path) -> int:
     rows: list[dict[str, Any]] = [
-        {"at": at.isoformat(), "size": path.stat().st_size, "file": str(path)}
-        for at, path in archives.find_archives(folder)
+        {"at": at.isoformat(), "size": path.stat().st_size, "file": str(path)} for at, path in find_archives(folder)
     ]
     if rows and not context.args.json:
         cells = [(context.local_time(row["at"]), _size(row["size"]), row["file"]) for row in rows]

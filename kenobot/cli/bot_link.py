@@ -10,7 +10,6 @@ from kenobot.channels.console import CHAT, Console
 from kenobot.core import local_socket
 from kenobot.core.frames import (
     EVENTS,
-    LONGEST_FRAME,
     LONGEST_MESSAGE,
     Draft,
     Drain,
@@ -199,7 +198,7 @@ class BotLink:
     async def _serve(self, link: socket.socket) -> None:
         """Read events until the connection ends."""
         link.setblocking(False)
-        reader, self._writer = await asyncio.open_unix_connection(sock=link, limit=LONGEST_FRAME)
+        reader, self._writer = await asyncio.open_unix_connection(sock=link, limit=local_socket.LONGEST_FRAME)
         self._connected.set()
         shows: asyncio.Queue[Show] = asyncio.Queue(_UNSHOWN)
         printing = asyncio.create_task(self._print(shows), name="printing")

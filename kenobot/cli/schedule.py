@@ -20,7 +20,9 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language, say
 from kenobot.cli.table import print_table
 from kenobot.core.redaction import escape_controls, one_line
-from kenobot.language.when import Choice, Moment, Recurrence, read_when, strip_when
+from kenobot.language.when import Choice, Moment, Recurrence
+from kenobot.language.when.read import read_when
+from kenobot.language.when.strip import strip_when
 from kenobot.ports.errors import KenobotError
 
 _OPEN: tuple[JobState, ...] = ("active", "paused", "proposed")

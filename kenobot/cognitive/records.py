@@ -247,6 +247,13 @@ class History:
         return explain_reply_to(connection, turn, reach)
 
     @staticmethod
+    def list_turn_changes(connection: Connection, session: str, turn: int, reach: Scopes) -> "list[TimelineItem]":
+        """List what a message and the reply to it did to memory, in order."""
+        from kenobot.cognitive.control.turn_changes import list_turn_changes
+
+        return list_turn_changes(connection, session, turn, reach)
+
+    @staticmethod
     def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
         """Split the memories of a reply into those behind it and those that were only in view."""
         from kenobot.cognitive.control.history import split_used

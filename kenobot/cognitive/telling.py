@@ -130,13 +130,6 @@ class Telling:
         return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))
 
     @staticmethod
-    def rehearse(connection: Connection, at: datetime) -> None:
-        """Admit made-up memories into an empty copy, so that the first real one finds its patterns compiled."""
-        from kenobot.cognitive.remember.rehearsal import rehearse
-
-        rehearse(connection, at)
-
-    @staticmethod
     def list_live(connection: Connection, scope: str) -> list[Record]:
         """List the live memories of a scope that what is told may end."""
         return known_memories.live_memories(connection, scope=scope)

@@ -13,7 +13,6 @@ from kenobot.core.status_report import StatusReport
 from kenobot.ports.errors import KenobotError
 
 PROTOCOL = 1
-LONGEST_FRAME = 8_000_000  # bytes; the longest answer of a model is a million characters
 LONGEST_MESSAGE = 1_000_000  # characters
 
 

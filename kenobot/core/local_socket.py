@@ -8,6 +8,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+LONGEST_FRAME = 8_000_000
+"""Bytes of a line; the longest answer of a model is a million characters."""
 _LONGEST_ADDRESS = 103  # bytes: what every system takes; Linux would take 107
 _WAITING = 16  # connections that nobody has accepted yet
 _BSD_LEVEL, _BSD_PEER, _BSD_SIZE = 0, 1, 76  # SOL_LOCAL, LOCAL_PEERCRED, and the size of its `struct xucred`

@@ -100,4 +100,4 @@ def _form(pattern: str) -> re.Pattern[str] | None:
 
 
 def _is_word(char: str) -> bool:
-    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
+    return (char.isalnum() or char == "_") and (char.isascii() or not _UNSPACED.match(char))

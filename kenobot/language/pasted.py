@@ -45,6 +45,7 @@ _LISTED_ROLE = lazy.regex(
     re.MULTILINE | re.IGNORECASE,
 )
 _QUOTED = r"\"[^\"\n]++\"|“[^“”\n]++”|«[^«»\n]++»|‘[^‘’\n]++’|'[^'\n]++'(?!\w)"
+_QUOTES = frozenset(":\"“«‘'")  # of which a report has one
 _REPORT = lazy.regex(
     rf"(?<!\w)(?:{_FORMS['reporter']})(?:[ ](?:only|also|just|now|there|here|even|que|también|solo|ahora))?"
     rf"[ ](?:{_FORMS['reports']})(?!\w)(?:[ ](?:that|to|que|me|us))?[ ]?"
@@ -69,6 +70,7 @@ _WORK = lazy.regex(
 )
 
 
+_HANDS_OVER = lazy.regex(r"[?:：]\s+\S")  # which these two end with
 _LANGUAGE_QUESTION = lazy.regex(
     rf"\A[ \t¿¡]{{0,4}}(?:{_FORMS['language_question']})(?!\w)[^\n:.!?]{{0,30}}[?:](?=\s+\S)", re.IGNORECASE
 )
@@ -76,14 +78,15 @@ _LANGUAGE_QUESTION = lazy.regex(
 
 def split_pasted(text: str) -> tuple[str, list[str]]:
     """Split `text` into what its sender typed and what they pasted."""
-    if work := _WORK.match(text) or _LANGUAGE_QUESTION.match(text):
+    if _HANDS_OVER.search(text) and (work := _WORK.match(text) or _LANGUAGE_QUESTION.match(text)):
         return text[: work.end()], [text[work.end() :].strip()]
     text, passages = _split_reports(text)
     starts: list[int] = []
-    for line, least in _LINES:
+    for line, least in _LINES if ":" in text else (_RESULT_LINES,):
         places = [match.start() for match in line.finditer(text)]
         starts += places[:1] if len(places) >= least else []
-    starts += _find_roles(text) + _find_talk(text)
+    if ":" in text:
+        starts += _find_roles(text) + _find_talk(text)
     if match := _TO_THE_END.search(text):
         starts.append(match.start())
     if starts:
@@ -97,15 +100,18 @@ def split_pasted(text: str) -> tuple[str, list[str]]:
     return text, passages
 
 
+_RESULT_LINES = _RESULT_LINE, 2
 _LINES = (
-    *((_CHAT_LINE, 2), (_UNDATED_LINE, 2), (_RESULT_LINE, 2)),
+    *((_CHAT_LINE, 2), (_UNDATED_LINE, 2), _RESULT_LINES),
     *((_STAMPED_LINE, 1), (_LISTED_ROLE, 1)),
 )
-"""Lines that other programs begin as theirs, and how many of them tell."""
+"""Lines that other programs begin as theirs, and how many of them tell; all but those of results have a colon."""
 
 
 def _split_reports(text: str) -> tuple[str, list[str]]:
     """Split off what a page or another thing is quoted to say."""
+    if _QUOTES.isdisjoint(text):
+        return text, []
     passages = [match[match.lastindex or 0] for match in _REPORT.finditer(text)]
     return _REPORT.sub(lambda match: match[0].removesuffix(match[match.lastindex or 0]), text), passages
 

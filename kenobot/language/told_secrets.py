@@ -9,12 +9,15 @@ import re
 from functools import lru_cache
 
 from kenobot.core import lazy, redaction
-from kenobot.language.lexicon import load_phrases
+from kenobot.language.lexicon import join_phrases, load_tables
 from kenobot.language.sentences import LONGEST
 from kenobot.language.words import fold
 from kenobot.ports.sentences import Sentence
 
-_P = load_phrases(__package__, "told_secrets.toml")
+_TABLES = load_tables(__package__, "told_secrets.toml")
+_P = join_phrases(_TABLES)
+_CUES = tuple(_TABLES["cues"]["words"].split())
+_ACCOUNTS = ("login", "log-in", "user", "usuario")
 _SHORT = 2000  # characters of a text whose verdict is kept at hand
 _BEGINS, _ENDS = r"(?<![\w-])", r"(?!\w)"
 _OF = r"(?:'s)?(?:[ ]{1,2}(?:for|of|to|at|on|in|del?|para|en)(?: [^\s:=]{1,24}){1,5}?)?"
@@ -105,13 +108,19 @@ def _find(text: str) -> str | None:
         return found
     text = text[:LONGEST]
     plain = fold(text).replace("’", "'").replace("\t", " ")
-    named = next((kind for kind, pattern in _KINDS if pattern.search(plain)), None)
-    if named is not None or _PAIR.search(text):
+    may_name = any(map(plain.__contains__, _CUES))
+    named = next((kind for kind, pattern in _KINDS if pattern.search(plain)), None) if may_name else None
+    if named is not None or (_may_pair(text) and _PAIR.search(text)):
         return Sentence(named or "secrets.password")
     if _tells_card(plain):
         return Sentence("secrets.card_number")
     is_account = any(_is_iban(match[0]) for match in _IBAN.finditer(text)) or _SORT_CODE.search(plain)
     return Sentence("secrets.account_number") if is_account else None
+
+
+def _may_pair(text: str) -> bool:
+    """Return whether a text has what each pair of an account and its password has: a sign, or a word for one."""
+    return "@" in text or "/" in text or any(map(text.casefold().__contains__, _ACCOUNTS))
 
 
 def names_secret(text: str) -> bool:

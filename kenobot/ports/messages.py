@@ -18,7 +18,7 @@ InboundKind = Literal["message", "edit", "reaction", "action", "task"]
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file of a message. The platform keeps its bytes until they are fetched.
+    """A file of a message. The platform keeps its bytes until they are fetched, or its channel stored them.
 
     size: in bytes. handle: the platform's own id, never shown in a prompt. digest: SHA-256 of the stored bytes, ""
     before. text: transcript, recognised text or description; of a text document on its way out, what stands in it. Of

@@ -71,10 +71,18 @@ def read_attachments(stored: str, items: str) -> tuple[Attachment, ...]:
 
 
 def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:
-    """Add the rows of a message that comes in, in the transaction that stores it. What has no bytes is done with."""
-    states: list[AttachmentState] = ["waiting" if each.handle else "done" for each in attachments]
-    rows = [(message, number, state) for number, state in enumerate(states)]
-    connection.executemany("INSERT INTO attachment (inbox_id, number, state) VALUES (?, ?, ?)", rows)
+    """Add the rows of a message that comes in, in the transaction that stores it. What has no bytes is done with.
+
+    One with a digest was stored by its channel.
+    """
+    states: list[AttachmentState] = [
+        "stored" if each.digest else "waiting" if each.handle else "done" for each in attachments
+    ]
+    rows = [
+        (message, number, state, each.digest)
+        for number, (state, each) in enumerate(zip(states, attachments, strict=True))
+    ]
+    connection.executemany("INSERT INTO attachment (inbox_id, number, state, digest) VALUES (?, ?, ?, ?)", rows)
 
 
 def copy_rows(connection: Connection, message: int, to: int) -> None:

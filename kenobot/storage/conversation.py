@@ -338,6 +338,25 @@ def iterate_messages(
     return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
 
 
+def load_pictures(connection: Connection, messages: Collection[int]) -> dict[int, list[str]]:
+    """Return the digests of the pictures of those of these messages that show any."""
+    rows = connection.execute(
+        f"SELECT id, pictures FROM message WHERE pictures != '' AND id {_AMONG}", (json.dumps([*messages]),)
+    )
+    return {number: pictures.split()[::2] for number, pictures in rows}
+
+
+def find_picture(connection: Connection, scopes: Collection[str] | None, digest: str) -> str | None:
+    """Return the type of a picture that a message shows which memory may write to `scopes`; None for no such one."""
+    among, values = ("1", ()) if scopes is None else (f"scope {_AMONG}", (json.dumps([*scopes]),))
+    rows = connection.execute(
+        f"SELECT pictures FROM message WHERE pictures != '' AND instr(pictures, ?) AND {among} LIMIT 1",
+        (f"{digest} ", *values),
+    ).fetchone()
+    words = rows[0].split() if rows is not None else []
+    return dict(zip(words[::2], words[1::2], strict=False)).get(digest)
+
+
 class ConversationRow(NamedTuple):
     """A conversation. newest: id of its newest message. messages: how many it has."""
 
@@ -384,6 +403,12 @@ def last_scope(connection: Connection, session: str) -> str:
     sql = "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1"
     row = connection.execute(sql, (session,)).fetchone()
     return str(row[0]) if row else ""
+
+
+def newest_messages(connection: Connection, sessions: Iterable[str]) -> dict[str, int]:
+    """Read the id of the newest message of each of these conversations; 0 where there is none."""
+    sql = "SELECT value, coalesce((SELECT max(id) FROM message WHERE session = value), 0) FROM json_each(?)"
+    return dict(connection.execute(sql, (json.dumps([*sessions]),)).fetchall())
 
 
 def messages_containing(

@@ -49,6 +49,37 @@ def find_by_number(connection: Connection, channel: str, number: int) -> Message
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A line beside a conversation: a command, the answer to it, or a word of the bot's own accord."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    at: str
+
+
+def list_asides(connection: Connection, channel: str, chat: str, session: str, most: int) -> list[Aside]:
+    """List what a chat saw beside its conversation in the last week, at most `most` of a kind, in the order of time."""
+    found = list[Aside]()
+    asked = connection.execute(
+        "SELECT id, text, received_at, done_at FROM inbox WHERE channel = ? AND session = ? AND kind = 'message' "
+        "AND text != '' AND state IN ('answered', 'failed', 'expired') AND NOT EXISTS "
+        f"(SELECT 1 FROM message WHERE message.inbox_id = inbox.id) AND NOT {_HIDDEN} ORDER BY id DESC LIMIT ?",
+        (channel, session, most),
+    )
+    for number, text, received, done in asked.fetchall():
+        found.append(Aside("user", text, received))
+        if answer := _read_answer(connection, number):
+            found.append(Aside("assistant", answer, done))
+    notices = connection.execute(
+        "SELECT text, created_at FROM outbox WHERE channel = ? AND chat = ? AND inbox_id IS NULL AND text != '' "
+        "ORDER BY id DESC LIMIT ?",
+        (channel, chat, most),
+    )
+    found += [Aside("assistant", text, at) for text, at in notices]
+    return sorted(found, key=lambda aside: aside.at)
+
+
 def state_counts(connection: Connection) -> Mapping[str, int]:
     """Count the messages of the last week by state, and the parts that wait to be sent."""
     counts = dict(connection.execute("SELECT state, count(*) FROM inbox GROUP BY state").fetchall())
@@ -59,7 +90,11 @@ def state_counts(connection: Connection) -> Mapping[str, int]:
 def _status(connection: Connection, row: tuple[Any, ...] | None) -> MessageStatus | None:
     if row is None:
         return None
-    parts = connection.execute("SELECT text FROM outbox WHERE inbox_id = ? AND part >= 0 ORDER BY part", (row[0],))
     is_hidden = row[-1]
-    values: tuple[Any, ...] = (*row[:-1], "" if is_hidden else "\n\n".join(text for (text,) in parts))
+    values: tuple[Any, ...] = (*row[:-1], "" if is_hidden else _read_answer(connection, row[0]))
     return MessageStatus(*values)
+
+
+def _read_answer(connection: Connection, message: int) -> str:
+    parts = connection.execute("SELECT text FROM outbox WHERE inbox_id = ? AND part >= 0 ORDER BY part", (message,))
+    return "\n\n".join(text for (text,) in parts)

@@ -5,9 +5,7 @@ config/kenobot.toml, which a test compares with the models key by key.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib import resources
+from collections.abc import Mapping
 from pathlib import Path
 from typing import get_origin
 
@@ -17,6 +15,7 @@ from pydantic.fields import FieldInfo
 from kenobot.core import plugins
 from kenobot.core.settings.explain import describe_values
 from kenobot.core.settings.load import Settings
+from kenobot.core.settings.meanings import Row, Section, read_shipped_sections
 from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, PLUGIN_SECTIONS, is_secret
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
@@ -53,54 +52,9 @@ how to set one. This page is made from the code (`python -m tests.docs.settings_
 """
 
 
-@dataclass
-class Row:
-    """One or more keys that one comment explains."""
-
-    keys: list[str]
-    meaning: str
-
-
-@dataclass
-class Section:
-    """A table of the file. about: the comment before it, if any."""
-
-    name: str
-    about: str
-    rows: list[Row] = field(default_factory=list)
-
-    @property
-    def is_extra(self) -> bool:
-        """Return whether it is of a channel or an observer that most homes do not use."""
-        return self.name.startswith(("channels.", "observers.")) and self.name not in _CORE_CHANNELS
-
-
-def sections(text: str) -> Iterator[Section]:
-    """The tables of the shipped file, in their order."""
-    section: Section | None = None
-    comment: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("["):
-            if section:
-                yield section
-            section, comment = Section(line.strip("[]"), " ".join(comment)), []
-        elif not line.strip():
-            comment = []
-        elif section and line.startswith("# ") and _key(line):
-            if not comment and section.rows:
-                section.rows[-1].keys.append(_key(line))
-            else:
-                section.rows.append(Row([_key(line)], " ".join(comment)))
-            comment = []
-        else:
-            comment.append(line.removeprefix("#").strip())
-    if section:
-        yield section
-
-
-def _key(line: str) -> str:
-    name, equals, _ = line.removeprefix("# ").partition(" = ")
-    return name if equals and name.replace("_", "").isalnum() and name.islower() else ""
+def is_extra(section: Section) -> bool:
+    """Return whether a section is of a channel or an observer that most homes do not use."""
+    return section.name.startswith(("channels.", "observers.")) and section.name not in _CORE_CHANNELS
 
 
 def model_of(section: str) -> type[BaseModel]:
@@ -113,15 +67,10 @@ def model_of(section: str) -> type[BaseModel]:
     return annotation
 
 
-def shipped_sections() -> list[Section]:
-    """Read the tables of the file that ships."""
-    return list(sections(resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")))
-
-
 def page(*, extras: bool = False) -> str:
     """The whole page."""
     parts = [_EXTRAS_HEAD if extras else _HEAD]
-    for section in (each for each in shipped_sections() if each.is_extra == extras):
+    for section in (each for each in read_shipped_sections() if is_extra(each) == extras):
         parts.append(f"## {section.name}\n")
         if section.about:
             parts.append(f"{section.about}\n")

@@ -17,7 +17,8 @@ from kenobot.agent.commands.reminder_cues import may_tell_stay
 from kenobot.agent.commands.reminder_orders import find_order, match_offer
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
-from kenobot.language.when import Meaning, Moment, read_when
+from kenobot.language.when import Meaning, Moment
+from kenobot.language.when.read import read_when
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 

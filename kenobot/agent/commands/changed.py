@@ -32,6 +32,12 @@ _CLAUSE_REASON = "its speaker said that a clause of it is over"
 KIND = "change"
 """The kind of these questions among approvals."""
 
+ASKED = "asked"
+"""The kind of the event that tells of a question, on the memory that it is about."""
+
+BOTH_STAND = "both stand"
+"""The kind of the event that tells of a no to it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChangePayload:
@@ -65,6 +71,15 @@ def open_change(
     return (yes, part, no) if may_be_part else (yes, no)
 
 
+def list_rivals(connection: Connection, record: int, reach: tuple[str, ...]) -> list[Record]:
+    """List the live memories that may have taken the place of one: as was asked, and not denied."""
+    told = Memory.history.list_events(connection, record)
+    denied = {each.data.get("new") for each in told if each.kind == BOTH_STAND}
+    asked = {each.data.get("new") for each in told if each.kind == ASKED}
+    found = (Memory.records.get(connection, int(str(new)), reach) for new in asked - denied if new is not None)
+    return [each for each in found if each is not None and each.status == "active"]
+
+
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
     answered = close_by_words(connection, call, KIND)
@@ -82,6 +97,7 @@ def _follow(
 ) -> str | CommandAnswer:
     asked = ChangePayload(**answered.payload)
     if not answered.is_yes and not answered.is_part and not asked.whole:
+        Telling.note(connection, asked.old, BOTH_STAND, call.at, call.inbound.session, {"new": asked.new})
         return texts.CHANGE_DECLINED(call.language)
     old = Memory.records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":

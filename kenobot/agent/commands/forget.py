@@ -306,7 +306,9 @@ def _read_choice(answer: Answer, records: Sequence[int]) -> list[int]:
     return []
 
 
-def is_known(connection: Connection, topic: str, principal: Principal, memory: Memory) -> bool:
-    """Return whether a memory has all words of `topic`."""
+def is_known(
+    connection: Connection, topic: str, principal: Principal, memory: Memory, *, is_whole: bool = True
+) -> bool:
+    """Return whether a memory has all words of `topic`. is_whole: False where many of them suffice."""
     matches = memory.find(connection, topic, principal.read_scopes)
-    return any(each.exact or each.overlap >= _WHOLE for each in matches)
+    return bool(matches) if not is_whole else any(each.exact or each.overlap >= _WHOLE for each in matches)

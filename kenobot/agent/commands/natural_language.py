@@ -53,6 +53,7 @@ class _Phrases:
         self.forget = tuple(map(lazy.regex, forget))
         self.loose = tuple(map(lazy.regex, loose))
         self.tell = lazy.regex("|".join(f"(?:{wish})" for wish in tell))
+        self.drop = lazy.regex(table["forget_lead"] + fill_parts(table["drop"], table["parts"]))
         self.any_forget = lazy.regex("|".join(f"(?:{wish})" for wish in forget).replace("(?P<about>", "(?:"))
         self.idioms = lazy.regex("|".join(table["idioms"]))
         self.more = lazy.regex("|".join(table["more"]))
@@ -93,7 +94,7 @@ def match_command(text: str) -> MemoryRequest | None:
 
 
 def match_without_model(text: str) -> MemoryRequest | None:
-    """Return the wish to know why, to undo, or to take back, that a message is; None for any other.
+    """Return the wish to know why, to undo, to take back or to delete, that a message is; None for any other.
 
     Where a model answers, these are as likely about what it said, so that it is to answer them.
     """
@@ -105,6 +106,8 @@ def match_without_model(text: str) -> MemoryRequest | None:
         for kind, pattern in phrases.alone.items():
             if pattern.fullmatch(plain):
                 return MemoryRequest(kind, "", language)
+        if (dropped := phrases.drop.fullmatch(plain)) is not None and not phrases.idioms.match(dropped["about"]):
+            return match_command(text) or MemoryRequest("forget_known", dropped["about"], language)
     return MemoryRequest("take_back", "", find_language(text)) if takes_back(text) else None
 
 

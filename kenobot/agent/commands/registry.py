@@ -218,10 +218,7 @@ class CommandRegistry:
         if stop_word(inbound.text) and await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
         found = _match(inbound.text, without_model=self._context.without_model)
-        if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
-            found = None
-        is_cancel = found is not None and found[0].answer is _CANCEL_TASK.answer
-        if is_cancel and not await self._has_tasks(database, inbound, principal):
+        if found is not None and not await self._is_meant(database, found, inbound, principal, at):
             found = None  # it is about something else
         if found is not None and found[0].points_back:
             if (answer := await self._is_answer(database, inbound, principal, at)) is not None:
@@ -383,15 +380,36 @@ class CommandRegistry:
             return False
         return any(each.is_open for each in found)
 
+    async def _is_meant(
+        self,
+        database: Database,
+        found: tuple[Command, str],
+        inbound: Inbound,
+        principal: Principal,
+        at: datetime,
+    ) -> bool:
+        """Return whether a command that has something to be about has it. Never raises."""
+        command, topic = found
+        if command.answer is _CANCEL_TASK.answer:
+            return await self._has_tasks(database, inbound, principal)
+        if not command.if_known:
+            return True
+        is_order = await self._is_order(database, inbound, principal, at)  # "delete the second one"
+        return not is_order and await self._knows(database, topic, inbound, principal)
+
     async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
-        """Return whether memory has all words of a topic, in private. Never raises."""
+        """Return whether memory has all words of a topic, in private. Never raises.
+
+        With no model to answer it otherwise, many of them suffice: what is meant is asked.
+        """
         if not inbound.private:
             return False
         from kenobot.agent.commands import forget
 
         memory = self._context.memory
         try:
-            return await database.read(lambda c: forget.is_known(c, topic, principal, memory))
+            is_whole = not self._context.without_model
+            return await database.read(lambda c: forget.is_known(c, topic, principal, memory, is_whole=is_whole))
         except StoreError as error:
             _log.warning("memory cannot be read for a wish to forget: %s", error)
             return False

@@ -49,9 +49,9 @@ def find_meant(
         is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
         return _changeable([job], inbound, principal) if job is not None and is_within else []
     if (number := read_number(order.what)) is not None:
-        return _changeable(
-            reminders.find_reminders(connection, principal.read_scopes)[number - 1 : number], inbound, principal
-        )
+        listed = reminders.find_reminders(connection, principal.read_scopes)
+        place = number - 1 if number > 0 else len(listed) + number
+        return _changeable(listed[place : place + 1] if place >= 0 else [], inbound, principal)
     fits = [job for job in own if mentions(job.text, order.what)]
     return fits or _find_by_time(own, order.what, now, at)
 
@@ -65,6 +65,8 @@ def refers(
         return told is not None and _is_last_said(connection, inbound, told[1].told_at)
     if order.kind == "cancel" and order.what and wishes.find_wishes(connection, order.what, principal.read_scopes, at):
         return True
+    if order.what and read_number(order.what) is not None:
+        return bool(reminders.find_reminders(connection, principal.read_scopes))
     now = to_local(at, zone_in_force(connection, home, at, principal.role))
     return bool(find_meant(connection, order, inbound, principal, at, now))
 
@@ -244,7 +246,10 @@ def _remind_again(
         if isinstance(meaning, Moment) and meaning.has_time:
             until = call.at + (meaning.at - to_local(call.at, zone)) if meaning.exact else to_utc(meaning.at, zone)
             return _snooze(connection, told[1].id, until, call, context)
-    what = what or _last_words(connection, call) or texts.REMINDER_BARE(call.language)
+    last = _last_words(connection, call)
+    if order.bare and not what:
+        return reminder_questions.ask_what(connection, meaning, last, call, context)
+    what = what or last or texts.REMINDER_BARE(call.language)
     return reminders.set_reminder(connection, replace(order, kind="add", what=what), call, context)
 
 
@@ -261,7 +266,7 @@ def _last_words(connection: Connection, call: CommandCall) -> str:
 def press(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a pressed button: a verb, the number of an occurrence, a reminder, a wish or a question, and more."""
     verb, number, rest = [*call.arguments.split(maxsplit=2), "", ""][:3]
-    if verb in ("set", "pick", "away", "leave"):
+    if verb in ("set", "pick", "away", "what", "leave"):
         return _press_answer(connection, verb, int(number), rest, call, context)
     if verb in ("done", "snooze", "cancel"):
         return _press_told(connection, verb, int(number), rest, call, context)
@@ -393,9 +398,7 @@ def answer(connection: Connection, call: CommandCall, context: CommandContext) -
     given = reminder_questions.read_answer(connection, approval, call.arguments, now) if approval is not None else None
     if approval is None or given is None:
         return texts.NO_QUESTION(call.language)
-    reminder_questions.close(
-        connection, approval.id, call.inbound, done=given.is_yes or given.meaning is not None or bool(given.jobs)
-    )
+    reminder_questions.close(connection, approval.id, call.inbound, done=given != ReminderAnswer(given.asked))
     return _follow(connection, given, replace(call, language=given.asked.language), context)
 
 
@@ -408,6 +411,8 @@ def _press_answer(
     given = ReminderAnswer(asked, is_yes=verb == "away")
     if verb == "set":
         given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.moved)
+    elif verb == "what":
+        given = ReminderAnswer(asked, what=asked.suggested)
     elif verb == "pick":
         given = ReminderAnswer(asked, None, asked.jobs if rest == "all" else (int(rest),))
     return _follow(connection, given, call, context)
@@ -419,6 +424,12 @@ def _follow(
     asked = given.asked
     if given.is_yes:
         return _follow_zone(connection, asked, call, context)
+    if given.what:
+        origin = replace(call, inbox_id=asked.asked or call.inbox_id)
+        options = [reminder_questions.from_fields(each) for each in asked.times]
+        if len(options) > 1:
+            return reminder_questions.ask_time(connection, given.what, options, origin, context)
+        return reminders.add_reminder(connection, given.what, options[0], origin, context)
     if given.meaning is None and not given.jobs:
         return texts.REMINDER_LEFT(call.language)
     if asked.act == "set":

@@ -15,7 +15,10 @@ from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
 from kenobot.language.sentences import split_sentences
-from kenobot.language.when import Choice, Moment, When, read_when, strip_when
+from kenobot.language.when import Choice, Moment, When
+from kenobot.language.when.read import read_when
+from kenobot.language.when.repeats import ORDINAL, read_place
+from kenobot.language.when.strip import strip_when
 from kenobot.language.words import fold
 from kenobot.ports.frozen import dataclass
 
@@ -39,6 +42,7 @@ _GREETING = lazy.regex(
     re.IGNORECASE,
 )
 _NUMBER = lazy.regex(r"(?:#|n\.?º? ?|no\.? ?|number |n[uú]mero )?([1-9][0-9]{0,2})", re.IGNORECASE)
+_CHOICE = lazy.regex(r"(?:the |el |la |los |las )?(?P<place>[^\W\d_]+)(?: one| reminder| recordatorio)?")
 _MOST_PARTS = 8  # of a message that may begin an order
 _NO_TIME = datetime.fromisoformat("2026-01-01T12:00")
 _PART_ENDS = lazy.regex(r"(?<=[.!?…])\s+|\n+|[,;]\s+(?:(?:y|and|so|asi que|así que)\s+)?", re.IGNORECASE)
@@ -54,7 +58,7 @@ class ReminderOrder:
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
     all: it is about all there are. time: the words of the time that one is moved to. shift: by how much it moves, where
-    that is said in place of a time.
+    that is said in place of a time. bare: it names nothing, not even "that".
     """
 
     kind: OrderKind
@@ -66,13 +70,14 @@ class ReminderOrder:
     all: bool = False
     shift: timedelta = timedelta()
     time: str = ""
+    bare: bool = False
 
 
 class _Phrases:
     """The phrases of a language."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        parts: Mapping[str, str] = table["parts"]
+        parts: Mapping[str, str] = {**table["parts"], "ordinal": ORDINAL}
         lead: str = table["lead"]
 
         def compile_rows(name: str, before: str = lead) -> tuple[re.Pattern[str], ...]:
@@ -244,9 +249,23 @@ def _read_all_of(text: str, now: datetime) -> When | None:
 
 
 def read_number(what: str) -> int | None:
-    """Read the number that a reminder has in the list, from 1; None for words that are no such number."""
-    found = _NUMBER.fullmatch(what)
-    return int(found[1]) if found is not None else None
+    """Read the number that a reminder has in the list, from 1, or from -1 at its end; None for other words."""
+    plain = fold(what)
+    if (found := _NUMBER.fullmatch(plain)) is not None:
+        return int(found[1])
+    return read_place(plain)
+
+
+def read_choice(text: str) -> int | None:
+    """Read the place in a list that an answer names: "the second one", "la primera"; None for another."""
+    found = _CHOICE.fullmatch(fold(text).strip(_EDGES))
+    return read_number(found["place"]) if found is not None else None
+
+
+def read_what(text: str, language: Language) -> str:
+    """Read what a reminder is to say in the answer to a question for that: "to call Luis", "lo del médico"."""
+    said = unicodedata.normalize("NFC", text).strip(_EDGES)
+    return _without_lead_in(_Message(said, _fold_aligned(said), _NO_TIME), _PHRASES[language])
 
 
 def names_half(text: str) -> bool:
@@ -388,6 +407,8 @@ def _read_alarm(
         starts = when.spans[0][0] <= len("at the ")
         rest = _strip_time(body, when)
         return ReminderOrder("add", language, what, when) if starts and phrases.bound.match(rest.plain) else None
+    if not what and name == phrases.names[""]:
+        return ReminderOrder("again", language, when=when, bare=True)
     return ReminderOrder("add", language, what or name, when)
 
 
@@ -407,7 +428,7 @@ def _read_timed(body: _Message, phrases: _Phrases, language: Language, *, has_ho
         rest = rest.cut(aside.end(), len(rest.plain))
     what = _without_lead_in(rest, phrases)
     if not what or phrases.bare.fullmatch(fold(what)):
-        return ReminderOrder("again", language, when=when)
+        return ReminderOrder("again", language, when=when, bare=not what)
     if phrases.rise.match(fold(what)):
         when = _read_early(body, when, phrases)
     is_thing = phrases.thing.match(rest.plain) and not phrases.bound.match(rest.plain)

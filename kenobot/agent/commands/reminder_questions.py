@@ -14,14 +14,24 @@ from kenobot.agenda.job import Job
 from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
-from kenobot.agenda.say_time import say_moment, say_rule
+from kenobot.agenda.say_time import say_day, say_moment, say_rule
 from kenobot.agent.commands.command import REMINDER_QUESTION, CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
-from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
+from kenobot.agent.commands.reminder_orders import (
+    ReminderOrder,
+    read_choice,
+    read_half,
+    read_what,
+    read_whole_time,
+)
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
+from kenobot.language.facts.heuristic import extract_facts
+from kenobot.language.facts.parse_facts import TIERS
+from kenobot.language.facts.taking_back import takes_back
+from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.when import Choice as TimeChoice
 from kenobot.language.when import Meaning, Moment, Recurrence
 from kenobot.ports.frozen import dataclass
@@ -43,7 +53,8 @@ class ReminderPayload:
 
     act: what is done upon the answer. what: of the reminder, the words of the order, or a zone. job: one that is moved,
     0 for a new one. after: the conversation's last message, behind which a plain answer counts. asked: inbox row of the
-    order. language: of the question. times, jobs: those to choose from.
+    order. language: of the question. times, jobs: those to choose from. suggested: words that a yes takes, where those
+    of a new reminder are asked for, and `what` is empty.
     """
 
     act: Act
@@ -54,6 +65,12 @@ class ReminderPayload:
     job: int = 0
     times: tuple[Mapping[str, Any], ...] = ()
     jobs: tuple[int, ...] = ()
+    suggested: str = ""
+
+    @property
+    def asks_what(self) -> bool:
+        """Return whether the words of a new reminder are asked for."""
+        return self.act == "set" and not self.what
 
     @property
     def moved(self) -> tuple[int, ...]:
@@ -88,6 +105,24 @@ def ask_time(
     )
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
+
+
+def ask_what(
+    connection: Connection, meaning: Meaning, suggested: str, call: CommandCall, context: CommandContext
+) -> CommandAnswer:
+    """Ask what a reminder is to say, whose time is known. suggested: words that may be meant, "" for none."""
+    now = to_local(call.at, context.find_zone(connection, call))
+    options = _flatten(meaning)
+    times = tuple(to_fields(option) for option in options)
+    number = _open(connection, call, _payload(connection, call, "set", "", times=times, suggested=suggested))
+    when = f" ({_label(options[0], call.language, now)})" if len(options) == 1 else ""
+    text = texts.REMIND_WHAT(call.language, when=when)
+    rows = [(_leave(number, call.language),)]
+    if suggested and not question_in(suggested):
+        quoted = texts.QUOTED(call.language, text=one_line(suggested))
+        text = f"{text} {texts.REMIND_WHAT_SUGGESTED(call.language, what=quoted)}"
+        rows.insert(0, (Choice(one_line(suggested, 30), "reminder", f"what {number}"),))
+    return CommandAnswer(text, tuple(rows))
 
 
 def offer(connection: Connection, order: ReminderOrder, call: CommandCall, context: CommandContext) -> CommandAnswer:
@@ -147,12 +182,13 @@ def open_zone_question(connection: Connection, call: CommandCall, zone: str, unt
 
 @dataclass(frozen=True, slots=True)
 class ReminderAnswer:
-    """An answer to a question: the chosen time or reminders, or a yes; none where all is left as it is."""
+    """An answer to a question: the chosen time, reminders or words, or a yes; none where all is left as it is."""
 
     asked: ReminderPayload
     meaning: Moment | Recurrence | None = None
     jobs: tuple[int, ...] = ()
     is_yes: bool = False
+    what: str = ""
 
 
 def find_question(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
@@ -177,11 +213,22 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
         return ReminderAnswer(asked)
     if asked.act == "away":
         return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
+    if asked.asks_what:
+        what = asked.suggested if word == "yes" else _read_words(text, asked.language, now)
+        return ReminderAnswer(asked, what=what) if what else None
     if asked.jobs:
         picked = _pick_jobs(connection, asked, text, word)
         return ReminderAnswer(asked, None, picked) if picked else None
     meaning = _pick_time([from_fields(each) for each in asked.times], text, word, now)
     return ReminderAnswer(asked, meaning, asked.moved) if meaning is not None else None
+
+
+def _read_words(text: str, language: Language, now: datetime) -> str:
+    """Read what a reminder is to say in an answer; "" for a question, or what tells something else."""
+    if parse_answer(text) is not None or question_in(text) or takes_back(text):
+        return ""
+    facts = (fact for fact in extract_facts(text, now.date()) if fact.confidence > TIERS["implied"])
+    return "" if any(fact.category != "commitment" for fact in facts) else read_what(text, language)
 
 
 def _pick_time(
@@ -191,6 +238,7 @@ def _pick_time(
     if word == "yes":
         return options[0] if len(options) == 1 else None
     place = int(min(word)) if isinstance(word, frozenset) and len(word) == 1 and not _is_hour(text) else 0
+    place = place or _find_place(text, len(options))
     if 0 < place <= len(options):
         return options[place - 1]
     half = read_half(text)
@@ -268,6 +316,8 @@ def _flatten(meaning: Meaning) -> Sequence[Moment | Recurrence]:
 def _label(option: Moment | Recurrence, language: Language, now: datetime) -> str:
     if isinstance(option, Recurrence):
         return say_rule(option.rule, option.start, language, has_time=option.has_time)
+    if not option.has_time:
+        return say_day(option.at.date(), language, now.date())
     return say_moment(option.at, language, now.date())
 
 
@@ -289,6 +339,13 @@ def _is_hour(text: str) -> bool:
     return not text.strip(" .").lstrip("#").isdecimal()
 
 
+def _find_place(text: str, count: int) -> int:
+    """Return the place from 1 that an ordinal names among some; 0 for none."""
+    place = read_choice(text) or 0
+    place = place if place >= 0 else count + 1 + place
+    return place if 0 < place <= count else 0
+
+
 def _pick_jobs(connection: Connection, asked: ReminderPayload, text: str, word: object) -> tuple[int, ...]:
     """Return the reminders that words choose from those of a question; none where they do not tell."""
     if word == "all":
@@ -298,6 +355,8 @@ def _pick_jobs(connection: Connection, asked: ReminderPayload, text: str, word: 
         is_known = all(0 < place <= len(asked.jobs) for place in places)
         is_few = len(places) == 1 or asked.act == "cancel"
         return tuple(asked.jobs[place - 1] for place in places) if is_known and is_few else ()
+    if place := _find_place(text, len(asked.jobs)):
+        return (asked.jobs[place - 1],)
     found = (job_rows.get_job(connection, number) for number in asked.jobs)
     fits = tuple(job.id for job in found if job is not None and mentions(job.text, text))
     return fits if len(fits) == 1 else ()

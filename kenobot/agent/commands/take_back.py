@@ -4,16 +4,18 @@ A yes undoes all that their last message had remembered, as one decision; a no k
 and alone with the bot: elsewhere such words are as likely about something else.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import tell_undone
+from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.memory import Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.facts.taking_back import takes_back
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import UndoError
 from kenobot.storage import approvals, conversation
@@ -57,7 +59,9 @@ def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContex
 
 
 def answer_take_back(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """Follow a plain yes or no to the question that is open here."""
+    """Follow a plain yes or no to the question that is open here; to take it back once more is a yes."""
+    if parse_answer(call.arguments) is None and takes_back(call.arguments):
+        call = replace(call, arguments="yes")
     answered = close_by_words(connection, call, KIND)
     return _follow(connection, answered, call, context) if answered is not None else texts.NO_QUESTION(call.language)
 

@@ -102,7 +102,8 @@ class TurnAgenda:
 
 def _read(when: str, now: datetime) -> "Moment | Recurrence":
     """Read a moment or a recurrence as a model writes it. Raises ToolFailed."""
-    from kenobot.language.when import Choice, Moment, read_when  # noqa: PLC0415
+    from kenobot.language.when import Choice, Moment  # noqa: PLC0415
+    from kenobot.language.when.read import read_when  # noqa: PLC0415
 
     try:
         moment = datetime.fromisoformat(when.strip())

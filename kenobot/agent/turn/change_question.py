@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
+from kenobot.agent.commands.changed import ASKED, KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import Memory, SideIndex, Telling
@@ -28,9 +28,6 @@ from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
-
-ASKED = "asked"
-"""The kind of the event that tells of a question, on the memory that it is about."""
 
 _SAME_MOMENT = timedelta(minutes=10)
 _LATEST_ANSWERS = 12

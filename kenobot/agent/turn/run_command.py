@@ -25,7 +25,9 @@ async def run_command(services: TurnServices, signals: TurnSignals, data: TurnDa
         principal = services.access.principal(replace(pending.inbound, private=True))
     call = CommandCall(pending.inbound, principal, arguments, data.language, services.clock.now(), pending.id)
     if command.stores_argument:
-        await services.embedding.embed_statements([arguments])
+        await services.embedding.prepare_statements([arguments])
+    elif "memory" in command.changes:
+        await services.embedding.rehearse()
     await services.prompt_service.sync_edits(pending.session)
 
     def write(connection: Connection) -> tuple[str, list[Outbound]]:

@@ -382,7 +382,7 @@ class TurnRunner:
         effects = data.effects
         length = len(data.processed.clean) + len(data.pending.inbound.text)
         answer, reacts = await self._text_work.run(length, lambda: (self._writer.render(data), may_react(data)))
-        await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
+        await self._s.embedding.prepare_statements(candidate.text for candidate in effects.candidates)
         try:
             written, waiting, reacted = await self._s.database.write(
                 lambda connection: self._writer.write(connection, data, answer, reacts=reacts),

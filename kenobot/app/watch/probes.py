@@ -25,8 +25,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
 from kenobot.storage import diagnosis
-from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.backup.names import backup_folder, find_archives
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.queue_ages import QueueAges

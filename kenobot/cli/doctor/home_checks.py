@@ -16,8 +16,8 @@ from kenobot.cli.setup.older_names import renew_names
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
-from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder, list_replaced_folders
+from kenobot.storage.backup.backups import list_replaced_folders
+from kenobot.storage.backup.names import backup_folder, find_archives
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LITTLE_ROOM, _NO_ROOM = 500_000_000, 50_000_000  # bytes

@@ -13,7 +13,8 @@ from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.memory import Memory
 from kenobot.ports.memory_changes import PurgePlan
 from kenobot.storage import erasure
-from kenobot.storage.backup.backups import backup_folder, find_copies
+from kenobot.storage.backup.backups import find_copies
+from kenobot.storage.backup.names import backup_folder
 
 _SHORTEST = 4  # characters that tell a text from others
 _LARGEST = 5_000_000

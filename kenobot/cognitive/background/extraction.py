@@ -170,7 +170,7 @@ class ExtractionWorker(PerChatWorker):
             batch = replace(batch, known=found.known)
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
-            await self._p.embedding.embed_statements(fact.text for fact in found.facts)
+            await self._p.embedding.prepare_statements(fact.text for fact in found.facts)
         kept = await self._p.database.write(partial(self._keep, session, batch, found))
         if trouble is not None and found.by == "model":
             del self._failing[session]

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
 from kenobot.core.quiet_spell import QuietSpell
@@ -59,6 +58,8 @@ class WorkerContext:
         index = self.index
         if index is None:
             return known_memories.near_by_subject
+        from kenobot.cognitive.recall.search.recall import similar_records
+
         return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
 
 

@@ -10,68 +10,46 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
-from kenobot.cognitive.sleep import report, run_rows
-from kenobot.cognitive.sleep.cycle import ModelAnswer, SleepCycle, is_due
-from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
-from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
+from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.due import is_due
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core.bus import Bus
 from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.settings.home import AlreadyLocked
-from kenobot.core.settings.schema import SleepSettings
-from kenobot.core.token_estimate import request_tokens
 from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
-from kenobot.language.calendar import local_day
-from kenobot.ledger.ledger import NO_CALL, Ledger, ModelCall
+from kenobot.ledger.ledger import Ledger
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import (
-    AccountRefused,
-    RateLimited,
-    Rejected,
-    RemoteError,
-    StoreError,
-    TruncatedReply,
-    Unavailable,
-)
+from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
-from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.background.night_model import NightModel
+    from kenobot.cognitive.sleep.cycle import SleepCycle
+    from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
+    from kenobot.cognitive.sleep.plan.passes import Pass
 
 _log = logging.getLogger(__name__)
 
 JOB = "sleep"
 _LOOK_SECONDS = 3600.0
-_A_WEEK_OF_HOURS = 7 * 24
-_SHORTEST_WAIT = 5.0  # seconds before a model that did not answer is asked again
 
 StepListener = Callable[[NightProgress], Awaitable[None]]
-
-
-def next_sleep_time(
-    settings: SleepSettings, policy: SleepPolicy, last: datetime | None, now: datetime, timezone: str
-) -> datetime | None:
-    """Return the first full hour from now on at which sleep will be due; None when it is disabled."""
-    if not settings.enabled:
-        return None
-    hour = settings.hour if settings.hour >= 0 else None
-    hours = (now + timedelta(hours=number) for number in range(_A_WEEK_OF_HOURS))
-    return next((each for each in hours if is_due(each, last, policy, ZoneInfo(timezone), hour)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +59,7 @@ class SleepContext:
     lock: held during a night; raises AlreadyLocked.
     files, extraction: brought up to date before a night, where they run here.
     indexer: brings the index up to date afterwards.
-    passes: the passes of a night.
+    passes: the passes of a night; None is all.
     """
 
     database: Database
@@ -94,50 +72,7 @@ class SleepContext:
     extraction: ExtractionWorker | None = None
     indexer: Indexer | None = None
     index: SideIndex | None = None
-    passes: Sequence[Pass] = NIGHT
-
-
-class NightModel:
-    """Asks a model within the budget of a night; one that is out of reach is not asked again that night."""
-
-    def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
-        self._p = rooms
-        self._model = BudgetedModel(model, rooms.ledger, JOB)
-        self._policy = policy
-        self._gone = 0
-
-    async def __call__(self, run: SleepRun, question: ModelQuestion) -> ModelAnswer | None:
-        if self._gone == run.id:
-            return None
-        blocks = (Block(question.text),)
-        request = Request((Block(question.system),), (Message("user", blocks),), max_tokens=question.answer_tokens)
-        try:
-            answer = await self._ask(request, local_day(run.at, self._p.zone))
-        except TruncatedReply:
-            # The tokens may have been used, and stay reserved.
-            return ModelAnswer("", request_tokens(request), NO_CALL.settle)
-        except RemoteError as error:
-            if isinstance(error, Rejected) and not isinstance(error, AccountRefused):
-                _log.warning("the model does not take a question of sleep: %s", error)
-                return ModelAnswer("", 0, NO_CALL.settle)
-            _log.warning("sleep goes on without a model: %s", error)
-            self._gone = run.id
-            return None
-        if answer is None:
-            return None
-        reply, use = answer
-        return ModelAnswer(reply.text if reply.whole else "", use.tokens, use.settle)
-
-    async def _ask(self, request: Request, day: str) -> tuple[Reply, ModelCall] | None:
-        for attempt in range(1, self._policy.max_attempts + 1):
-            try:
-                return await self._model.ask(request, day)
-            except (RateLimited, Unavailable) as error:
-                if attempt == self._policy.max_attempts:
-                    raise
-                wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
-                await self._p.clock.sleep(min(wait, self._policy.max_backoff_seconds))
-        raise Unavailable("sleep.not_asked")
+    passes: "Sequence[Pass] | None" = None
 
 
 class SleepWorker(BackgroundTask):
@@ -161,11 +96,12 @@ class SleepWorker(BackgroundTask):
         super().__init__(JOB)
         self._p = rooms
         self._policy = policy
-        self._asker = NightModel(rooms, model, policy.sleep) if model else None
+        self._model = BudgetedModel(model, rooms.ledger, JOB) if model else None
+        self._asker: NightModel | None = None
+        self._compared: ComparisonCache | None = None
         self._enabled = enabled
         self._hour = hour
         self._hurried = unthrottled
-        self._compared = ComparisonCache()
         self._is_asleep = False
         self._wanted = TaskSet("sleep by request")
 
@@ -257,7 +193,8 @@ class SleepWorker(BackgroundTask):
                 await self._cycle(tell).run_night(run)
             finally:
                 self._is_asleep = False
-                self._compared.end_night()
+                if self._compared is not None:
+                    self._compared.end_night()
                 if self._p.files is not None:
                     self._p.files.mark_dirty()
             done = await self._close(run)
@@ -285,7 +222,9 @@ class SleepWorker(BackgroundTask):
 
     async def _close(self, run: SleepRun) -> NightReport:
         """End the night with its report, which takes longer than a writer should be held up."""
-        build = partial(report.build_report, run=run, night=self._p.passes, policy=self._policy.sleep)
+        from kenobot.cognitive.sleep.report import build_report
+
+        build = partial(build_report, run=run, night=self._passes, policy=self._policy.sleep)
         done = await self._p.database.read_long(build)
         figures: dict[str, Json] = {"decisions": done.decisions, "tokens": done.tokens}
         figures["large"] = [one.name for one in done.large_passes]
@@ -293,8 +232,23 @@ class SleepWorker(BackgroundTask):
         await self._p.database.write(lambda connection: run_rows.finish_run(connection, run.id, at, figures))
         return replace(done, run=replace(run, state="finished", finished=at, report=figures), passes_left=0)
 
-    def _cycle(self, tell: StepListener | None) -> SleepCycle:
+    @property
+    def _passes(self) -> "Sequence[Pass]":
+        from kenobot.cognitive.sleep.night import NIGHT
+
+        return NIGHT if self._p.passes is None else self._p.passes
+
+    def _cycle(self, tell: StepListener | None) -> "SleepCycle":
+        """Construct what runs a night. What that needs is imported now: a bot is awake for most of its life."""
+        from kenobot.cognitive.background.night_model import NightModel
+        from kenobot.cognitive.sleep.cycle import SleepCycle
+        from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
+
         p, phases = self._p, set[str]()
+        if self._compared is None:
+            self._compared = ComparisonCache()
+        if self._asker is None and self._model is not None:
+            self._asker = NightModel(p.clock, p.zone, self._model, self._policy.sleep)
 
         async def tell_step(step: NightProgress) -> None:
             if step.phase not in phases:
@@ -304,7 +258,7 @@ class SleepWorker(BackgroundTask):
                 await tell(step)
 
         return SleepCycle(
-            *(p.database, p.clock, p.zone, p.passes, self._policy),
+            *(p.database, p.clock, p.zone, self._passes, self._policy),
             answerer=self._asker,
             on_progress=tell_step,
             no_pauses=self._hurried,

@@ -146,6 +146,28 @@ def last_scope_of(connection: Connection, chat: str) -> str:
     return conversation.last_scope(connection, chat.removeprefix("chat:"))
 
 
+def last_message_of_each(connection: Connection, chats: Iterable[str]) -> dict[str, int]:
+    """Return by chat scope the newest message of each of these chats; 0 before there is one."""
+    scopes = {chat.removeprefix("chat:"): chat for chat in chats}
+    newest = conversation.newest_messages(connection, scopes)
+    return {chat: newest[session] for session, chat in scopes.items()}
+
+
+def has_news_of_chats(connection: Connection, event: int) -> bool:
+    """Return whether since an event anything happened to a summary, to working memory or to something open.
+
+    Erased records count, and those that were one of these before.
+    """
+    row = connection.execute(
+        "SELECT 1 FROM event LEFT JOIN record ON record.id = event.record_id "
+        "WHERE event.id > ? AND +event.record_id IS NOT NULL AND (record.id IS NULL OR record.form = 'question' "
+        "OR 'commitment' IN (record.category, json_extract(event.data, '$.was.category')) "
+        "OR record.key IN (?, ?) OR json_extract(event.data, '$.was.key') IN (?, ?)) LIMIT 1",
+        (event, *(KEY, _WORKING) * 2),
+    ).fetchone()
+    return row is not None
+
+
 def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     """Open questions and commitments among what is remembered of a scope, those that changed last first."""
     rows = connection.execute(

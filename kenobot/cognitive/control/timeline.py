@@ -12,7 +12,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.times import stamp
 
-_NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
+NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
+"""What each type of event tells."""
 
 
 def count_by_period(
@@ -24,9 +25,9 @@ def count_by_period(
     midnight may count for the day beside it.
     """
     periods: dict[date, Counter[Happening]] = {}
-    for hour, kind, count in count_by_hour(connection, reach, *_find_bounds(days), [*_NAMES], subject):
+    for hour, kind, count in count_by_hour(connection, reach, *_find_bounds(days), [*NAMES], subject):
         day = datetime.fromisoformat(f"{hour}:00+00:00").astimezone(days.zone).date()
-        periods.setdefault(_begin(day, by), Counter())[_NAMES[kind]] += count
+        periods.setdefault(_begin(day, by), Counter())[NAMES[kind]] += count
     return [
         TimelinePeriod(begin.isoformat(), _end(begin, by).isoformat(), dict(periods[begin]))
         for begin in sorted(periods, reverse=True)
@@ -44,14 +45,15 @@ def list_happenings(
     subject: str = "",
 ) -> list[TimelineItem]:
     """List what happened in some days, the newest first. kinds: none for all. before: only events with ids below."""
-    wanted = [kind for kind, name in _NAMES.items() if name in (kinds or _NAMES.values())]
+    wanted = [kind for kind, name in NAMES.items() if name in (kinds or NAMES.values())]
     rows = page_of_events(connection, reach, *_find_bounds(days), wanted, subject, before=before, limit=limit)
-    return [_item(row) for row in rows]
+    return [make_item(row) for row in rows]
 
 
-def _item(row: HappeningRow) -> TimelineItem:
+def make_item(row: HappeningRow) -> TimelineItem:
+    """Make the line of a timeline from a row, without the words of what was forgotten."""
     text = "" if row.status == "forgotten" else row.text
-    name = _NAMES[row.kind]
+    name = NAMES[row.kind]
     data = json.loads(row.data)
     part_of = data.get("part_of")
     event = part_of if isinstance(part_of, int) else row.event

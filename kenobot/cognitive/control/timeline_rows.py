@@ -8,6 +8,11 @@ from kenobot.cognitive.store.records import AMONG, SAYS
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter
 
+_SELECT = (
+    "SELECT event.id, event.at, event.type, event.actor, event.data, record.id, record.subject, record.text, "
+    "record.status FROM event"
+)
+
 
 class HappeningRow(NamedTuple):
     """An event about a record, with the record's subject, text and status now. data: JSON."""
@@ -63,9 +68,20 @@ def page_of_events(
     """Return events of these types from a moment to another with ids below one, the newest first."""
     condition, values = _conditions(connection, reach, begin, end, kinds, subject)
     rows = connection.execute(
-        "SELECT event.id, event.at, event.type, event.actor, event.data, record.id, record.subject, record.text, "
-        f"record.status FROM event {condition} AND event.id < ? ORDER BY event.id DESC LIMIT ?",
+        f"{_SELECT} {condition} AND event.id < ? ORDER BY event.id DESC LIMIT ?",
         (*values, before, limit),
+    )
+    return [HappeningRow._make(row) for row in rows]
+
+
+def list_session_events(
+    connection: Connection, reach: Scopes, session: str, since: str, before: str, kinds: Sequence[str], limit: int
+) -> list[HappeningRow]:
+    """Return events of these types in a conversation, after a moment and before another, in order."""
+    condition, values = _conditions(connection, reach, since, before, kinds, "")
+    rows = connection.execute(
+        f"{_SELECT} {condition} AND event.session = ? AND event.at > ? ORDER BY event.id LIMIT ?",
+        (*values, session, since, limit),
     )
     return [HappeningRow._make(row) for row in rows]
 

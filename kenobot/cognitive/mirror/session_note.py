@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -78,6 +79,7 @@ class SessionNote:
         self._basis: _Basis | None = None
         self._mark: FileStamp | None = None
         self._told: dict[Record, _Told] = {}  # bounded: 40 summaries; turn
+        self._scopes: dict[str, tuple[int, str]] = {}  # bounded: 40 chats; turn
 
     async def sync_out(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
@@ -115,7 +117,7 @@ class SessionNote:
         if self._is_known(connection, event, today, mark):
             return None
         under_way = summary_rows.working_notes_by_chat(connection, ALL_SCOPES, _CHATS)
-        owners = _owners(connection, under_way)
+        owners = self._owners(connection, under_way)
         chats = {chat: under_way[chat] for chat, owner in owners.items() if owner == OWNER_SCOPE}
         text, before = self._render(connection, chats, today)
         return text, before, _Basis(event, today, owners)
@@ -123,8 +125,24 @@ class SessionNote:
     def _is_known(self, connection: Connection, event: int, today: date, mark: FileStamp | None) -> bool:
         """Tell whether the file stands there and is made of just that."""
         known = self._basis
-        is_same = known is not None and (known.event, known.today, self._mark) == (event, today, mark)
-        return known is not None and is_same and _owners(connection, known.owners) == known.owners
+        if known is None or (known.today, self._mark) != (today, mark):
+            return False
+        if known.event != event:
+            if summary_rows.has_news_of_chats(connection, known.event):
+                return False
+            self._basis = known = replace(known, event=event)
+        return self._owners(connection, known.owners) == known.owners
+
+    def _owners(self, connection: Connection, chats: Iterable[str]) -> dict[str, str]:
+        """Read whose each chat is; anew only of those where something was said since."""
+        newest, known = summary_rows.last_message_of_each(connection, chats), self._scopes
+        self._scopes = {
+            chat: known[chat]
+            if chat in known and known[chat][0] == message
+            else (message, summary_rows.last_scope_of(connection, chat))
+            for chat, message in newest.items()
+        }
+        return {chat: scope for chat, (_, scope) in self._scopes.items()}
 
     def _today(self) -> date:
         return self._clock.now().astimezone(self._zone).date()
@@ -157,10 +175,6 @@ class SessionNote:
         if left:
             parts.append(f"\n### Open\n\n{left}\n")
         return "".join([*parts, told.earlier])
-
-
-def _owners(connection: Connection, chats: Iterable[str]) -> dict[str, str]:
-    return {chat: summary_rows.last_scope_of(connection, chat) for chat in chats}
 
 
 def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:

@@ -96,6 +96,7 @@ class EmbeddingWorker(BackgroundTask):
         self._backoff = Backoff(self._policy.first_backoff_seconds, longest, longest_asked=longest)
         self._failures = 0
         self._not_before = 0.0
+        self._rehearsing, self._is_rehearsed = asyncio.Lock(), False
         self._sync: VectorSync
         self._seen: SyncPosition
 
@@ -189,10 +190,12 @@ class EmbeddingWorker(BackgroundTask):
 
         return await self._run_within(seconds, work)
 
-    async def embed_statements(self, texts: Iterable[str]) -> None:
-        """Embed statements that are about to be admitted. Never raises."""
+    async def prepare_statements(self, texts: Iterable[str]) -> None:
+        """Prepare for statements that are about to be admitted: compile what reads them, embed them. Never raises."""
         meaning = self._index.vectors
         said = list(filter(None, (passage_text(text, self._policy) for text in texts)))
+        if said and not self._stopping:
+            await self.rehearse()
         if not said or meaning is None or self._stopping or not self._breaker.allows_request():
             return
 
@@ -201,6 +204,19 @@ class EmbeddingWorker(BackgroundTask):
             return True
 
         await self._run_within(self._policy.prepare_seconds, work)
+
+    async def rehearse(self) -> None:
+        """Compile, before the first memory since the start, what reads statements: in no transaction. Never raises."""
+        async with self._rehearsing:
+            if self._is_rehearsed:
+                return
+            self._is_rehearsed = True
+            from kenobot.cognitive.remember.rehearsal import rehearse
+
+            try:
+                await self._database.read(partial(rehearse, at=self._clock.now()))
+            except StoreError as error:
+                _log.warning("Memory is not rehearsed: %s", error)
 
     async def wait_idle(self) -> None:
         """Return once everything is embedded, or has to wait for the model."""
@@ -435,8 +451,8 @@ def _load_vectors(
     index: SideIndex, models: Sequence[str], policy: Policy, known: "VectorIndex | None"
 ) -> "tuple[VectorIndex, VectorSync]":
     """Return the holder of vectors; imported only when there is a model."""
-    from kenobot.cognitive.recall.index.vector_sync import VectorSync  # noqa: PLC0415 - needs numpy, and a tenth of a second
-    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - same
+    from kenobot.cognitive.recall.index.vector_sync import VectorSync
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 
     meaning = known if known is not None else VectorIndex(models, policy)
     return meaning, VectorSync(index, meaning, models, policy)

@@ -1,4 +1,4 @@
-"""Tell when a night is due, and run it: pass after pass, in short transactions, while conversations go on beside it.
+"""Run a night: pass after pass, in short transactions, while conversations go on beside it.
 
 Everything is saved before it is acted on: the night's moment, each answer of the model, each plan. Killed anywhere and
 started again, a night resumes with the same answers and plans, and ends in the same memory.
@@ -8,14 +8,12 @@ import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, change_from_json, change_to_json
@@ -59,31 +57,6 @@ QuestionAnswerer = Callable[[SleepRun, ModelQuestion], Awaitable[ModelAnswer | N
 
 async def _ignore(*_: object) -> None:
     """Do nothing: for no listener."""
-
-
-def is_due(
-    now: datetime,
-    last: datetime | None,
-    policy: SleepPolicy,
-    zone: ZoneInfo,
-    hour: int | None = None,
-    first_event: datetime | None = None,
-) -> bool:
-    """Return whether a night should begin. last: when the last whole one began. first_event: when memory began.
-
-    hour: in the owner's zone; a night begins between it and midnight, once each time it comes round. A whole day
-    overdue, it begins at any hour: the machine may be off when that hour comes.
-    """
-    if last is not None and last > now:
-        last = None  # the clock was ahead then
-    idle, interval = now - (last or first_event or now), timedelta(hours=policy.due_hours)
-    if last is not None and idle < interval:
-        return False
-    if hour is None or idle >= interval + timedelta(hours=24):
-        return True
-    local = now.astimezone(zone)
-    opened = local.replace(hour=hour, minute=0, second=0, microsecond=0)
-    return local >= opened and (last is None or last < opened)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ RENAMED_KEYS: Mapping[KeyPath, KeyPath] = {
     ("sleep", "daily_tokens"): ("budget", "purposes", "sleep", "daily_tokens"),
     ("sleep", "retention"): ("sleep", "daily_log"),
     ("mail",): ("messages",),
+    ("channels", "http", "mcp_hosts"): ("channels", "http", "server_names"),
 }
 """Keys that have another name: the old one still works, where the new one is not set."""
 

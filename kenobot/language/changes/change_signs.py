@@ -6,6 +6,7 @@ from functools import lru_cache
 from re import Pattern
 
 from kenobot.core import lazy
+from kenobot.core.common_words import is_common_word
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
 from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements.rule_tables import PHRASES
@@ -46,6 +47,7 @@ _NUMBER = lazy.regex(r"(?<!\w)\d+(?:[.,:]\d+)*")
 _NAME = lazy.regex(
     r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w-]+|\A[A-ZÁÉÍÓÚÑ][\w-]+(?='s| (?:is|has|lives|works|es|vive|ha|le|se)\b)"
 )
+_FIRST_NAME = lazy.regex(r"[A-ZÁÉÍÓÚÑ][^\W\d_]+")
 _HEAD = lazy.regex(
     rf"(?:(?:{_ROWS['head']['opens']}) )*(?P<head>.*?)"
     rf"(?=(?<!\w)(?:{_ROWS['head']['verbs']})(?!\w)|{_ROWS['head']['verb_behind']}|[,;:.!?](?: |\Z)|\Z)"
@@ -147,6 +149,15 @@ def is_of_another(told: Signs, known: Signs) -> bool:
     if strangers and not told.own:
         return True
     return bool(known.head_people) and told.own_head and not known.head_people & (told.people | told.words)
+
+
+def tells_of_stranger(telling: str, told: Signs, known: Signs) -> bool:
+    """Return whether a text begins with a name that a memory does not have, and has no word of change."""
+    name = _FIRST_NAME.match(telling)
+    if name is None or told.own or told.cues:
+        return False
+    plain = fold(name[0])
+    return not is_common_word(plain) and plain not in known.words
 
 
 def is_opposite(told: Signs, known: Signs) -> bool:

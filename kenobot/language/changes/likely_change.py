@@ -32,6 +32,7 @@ from kenobot.language.changes.change_signs import (
     read_reserves,
     read_signs,
     says_again,
+    tells_of_stranger,
 )
 from kenobot.language.dates import MONTHS, WEEKDAYS
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
@@ -148,7 +149,10 @@ def find_changed(
     if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
         return plain
     likely = find_most_likely(message, said, standing, meanings)
-    if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].read_text)):
+    if likely is None:
+        return None
+    told, known = read_signs(likely.telling), read_signs(standing[likely.place].read_text)
+    if says_again(told, known) or tells_of_stranger(likely.telling, told, known):
         return None
     signs = signs_of(likely, message, standing, meanings)
     logit = logit_of(signs, with_meaning=bool(meanings)) + leaning

@@ -6,22 +6,35 @@ from datetime import date
 
 from kenobot.core import lazy
 from kenobot.core.common_words import is_common_word
-from kenobot.language.changes.same_statement import has_word_of_change
+from kenobot.language.changes.same_statement import has_word_of_change, is_plain_telling
 from kenobot.language.facts.clause_rules import NAME_OR_FIGURE, is_past, read_clauses
 from kenobot.language.facts.due_days import day_due
 from kenobot.language.facts.lists import is_list, is_to_do
 from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact, FactKind
 from kenobot.language.named_days import days_named
+from kenobot.language.question.asking import asks_for_work
+from kenobot.language.references import points_back
 from kenobot.language.statements.classify import kind_of
 from kenobot.language.statements.rule_tables import PHRASES
-from kenobot.language.statements.sentence_core import MARKS, QUOTED_FIRST, Core, asks, fold_text, is_statement
-from kenobot.language.statements.worth_noting import is_worth_noting
+from kenobot.language.statements.sentence_core import (
+    MARKS,
+    QUOTED_FIRST,
+    Core,
+    asks,
+    fold_text,
+    is_statement,
+    read_core,
+)
+from kenobot.language.statements.worth_noting import is_remark, is_worth_noting
+from kenobot.language.words import fold
 
 LONGEST_SENTENCE = 300
 """Characters up to which a sentence is read."""
 
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_NOTED = 3  # of one told in confidence, or noted
+_MOST_STATED = 30  # of one that is noted for what it names
+_FIRST_WORD = lazy.regex(r"[^\W\d_]{2,}")
 _QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
 _TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
 _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
@@ -101,6 +114,21 @@ def is_noted(told: str) -> bool:
     return is_worth_noting(told)
 
 
+def states_something(text: str, *, of_known: bool) -> bool:
+    """Return whether a text plainly tells of somebody or something named, or counted, or known: no request or remark.
+
+    of_known: it is about what memory holds already. Such a text may be noted where nobody else reads it.
+    """
+    told = read_core(text.strip()).told
+    if not 1 < len(told.split()) <= _MOST_STATED or not is_statement(told) or not is_plain_telling(text):
+        return False
+    if asks_for_work(text) or points_back(told) or _FLEETING.match(fold_text(told)):
+        return False
+    first = _FIRST_WORD.match(told)
+    is_name = first is not None and first[0][0].isupper() and not is_common_word(fold(first[0]))
+    return is_name or NAME_OR_FIGURE.search(told, 1) is not None or (of_known and not is_remark(told))
+
+
 def _ahead(told: str, said: date) -> ExtractedFact | None:
     """Return a statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
     plain = fold_text(told)
@@ -130,7 +158,8 @@ def _read_guess(told: str, said: date) -> list[ExtractedFact]:
     rest = told[guess.end() :].strip(MARKS)
     found = [fact for fact in read_clauses(rest, said).facts if fact.category != "correction"]
     ahead = _ahead(rest, said)
-    if ahead is None and not ((found or is_noted(rest)) and _OWN.search(fold_text(rest))):
+    is_of_own = _OWN.search(fold_text(rest)) is not None or NAME_OR_FIGURE.search(rest) is not None
+    if ahead is None and not ((found or is_noted(rest)) and is_of_own):
         return []
     category = found[0].category if found else "fact"
     due = day_due(told, said, first=1) or (ahead.attributes if ahead is not None else ())

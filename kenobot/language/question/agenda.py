@@ -52,7 +52,7 @@ def agenda_question(question: str, today: date) -> AgendaQuestion | None:
     start, end, days = named or (len(plain), len(plain), DateRange(today, today + _AHEAD))
     rest = " ".join([*plain[:start].split(), *plain[end:].split()])
     is_bare = named is not None and not rest and question.rstrip().endswith("?")
-    if not is_bare and (not _ASKS.fullmatch(rest) or (named is None and not _OPEN.search(rest))):
+    if not is_bare and ((named is None and not _OPEN.search(rest)) or not _ASKS.fullmatch(rest)):
         return None
     return AgendaQuestion(days, undated=named is None)
 

@@ -270,12 +270,19 @@ CUES = frozenset(_TABLES["words"]["cues"].split())
 _UNITS: Mapping[str, str] = _TABLES["units"]
 _ADVERBS: Mapping[str, str] = _TABLES["adverbs"]
 _ORDERS: Mapping[str, int] = _TABLES["orders"]
+ORDINAL = f"(?:{'|'.join(reversed([*_ORDERS]))})"
+"""A regular expression: an ordinal, folded; the longer ones first."""
 _NUMERALS: Mapping[str, int] = _TABLES["numerals"]
 WEEKDAY_NAMES = {**WEEKDAYS, **SHORT_WEEKDAYS}
 
 
 def _unit(text: str) -> str:
     return next((unit for words, unit in _UNITS.items() if re.fullmatch(words, text)), "")
+
+
+def read_place(words: str) -> int | None:
+    """Read a folded ordinal: from 1, or from -1 at the end; None for other words."""
+    return next((number for each, number in _ORDERS.items() if re.fullmatch(each, words)), None)
 
 
 def _read_orders(text: str) -> tuple[int, ...]:

@@ -79,8 +79,9 @@ def _small_talk(reading: ParsedRequest, said: str) -> str:
         return _say(reading, "own_name", reading.bot_name)
     if phrases.FORGET_ALL.match(said):
         return _say(reading, "forget_all")
-    if phrases.FORGET.match(said) and not reading.found and len(said.split()) > 1:
-        return _say(reading, "forget_none")
+    if phrases.FORGET.match(said) and len(said.split()) > 1:
+        lines = [_quote_line(line, reading) for line in reading.found]
+        return "\n".join([_say(reading, "forget_which"), *lines]) if lines else _say(reading, "forget_none")
     return next((_say(reading, phrase) for pattern, phrase in _SHORT_ANSWERS if pattern.match(said)), "")
 
 
@@ -150,10 +151,13 @@ def _describe_changes(reading: ParsedRequest) -> Iterator[str]:
 
 def _quote_found(reading: ParsedRequest, *, asks: bool) -> str:
     """Quote what memory holds. asks: the message asks for it, and told nothing that could have been kept."""
-    lines = (_quote_line(line, reading) for line in reading.found)
     heading: Phrase = "found" if asks else "nothing_kept"
     if asks and reading.level in ("none", "low"):
         heading = "found_near" if reading.level == "none" else "found_unsure"
+    elif asks and len(reading.found) > 1:
+        heading = "found_several"
+    may_disagree = asks and reading.level != "none" and len(reading.found) > 1
+    lines = (_quote_line(line, reading, always_dated=may_disagree) for line in reading.found)
     return "\n".join([_say(reading, heading), *lines])
 
 
@@ -178,9 +182,13 @@ def _everything(reading: ParsedRequest) -> str:
     return "\n".join(lines)
 
 
-def _quote_line(line: MemoryLine, reading: ParsedRequest) -> str:
-    """Quote a memory, with whose words they are if not the speaker's, its day unless today, and its other marks."""
-    text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
+def _quote_line(line: MemoryLine, reading: ParsedRequest, *, always_dated: bool = False) -> str:
+    """Quote a memory, with whose words they are if not the speaker's, its day, and its other marks.
+
+    always_dated: name the day also where it is today.
+    """
+    day = line.day if line.day != reading.today else _say(reading, "today") if always_dated and line.day else ""
+    text, marks = line.text, [day] if day else []
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""

@@ -76,9 +76,9 @@ BARE_NAME = lazy.regex(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{
 Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "private", "noted", "noted_all", "noted_chat", "known",
     "in_place_of", "stays", "at_odds", "refused", "not_kept", "wrong", "nothing_kept", "forget", "forget_none",
-    "forget_all", "reminder_how", "alarm_how", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all",
-    "unplanned", "found", "found_near", "found_unsure", "everything", "more", "own_name", "your_name",
-    "confided", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
+    "forget_which", "forget_all", "reminder_how", "alarm_how", "deed", "task", "fine", "sorry", "now", "nothing",
+    "nothing_at_all", "unplanned", "today", "found", "found_several", "found_near", "found_unsure", "everything",
+    "more", "own_name", "your_name", "confided", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]

@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import tarfile
 import tempfile
 import zlib
@@ -21,18 +20,14 @@ from typing import IO
 
 from pydantic import BaseModel, Field, ValidationError
 
-from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError, KenobotError
+from kenobot.storage.backup.names import ENCRYPTED_SUFFIX, PART
 from kenobot.storage.disk import fsync_folder
 
 FORMAT = 1
-ENCRYPTED_SUFFIX = ".age"
-
 _MANIFEST = "manifest.json"
-_PART = ".part"
 _LARGEST_MANIFEST = 100_000_000  # bytes
 _CHUNK = 1024 * 1024
-_NAME = lazy.regex(r"kenobot-(\d{8}T\d{6}Z)(?:-[0-9a-f]{4})?\.tar\.gz(\.age)?")
 
 Progress = Callable[[int, int], None]
 """Is told how many bytes are done, and of how many."""
@@ -69,34 +64,6 @@ class Manifest(BaseModel, frozen=True):
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def archive_name(at: datetime, *, encrypted: bool) -> str:
-    """Name an archive by its moment, in UTC; several of one second stay apart."""
-    end = ENCRYPTED_SUFFIX if encrypted else ""
-    return f"kenobot-{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}.tar.gz{end}"
-
-
-def is_archive(name: str) -> bool:
-    """Return whether a file of this name is an archive, or was to be one."""
-    return _NAME.fullmatch(name.removeprefix(".").removesuffix(_PART)) is not None
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what a backup left in its folder that was killed. Raises OSError."""
-    for part in folder.glob(f".*{_PART}"):
-        if is_archive(part.name):
-            part.unlink(missing_ok=True)
-
-
-def find_archives(folder: Path) -> list[tuple[datetime, Path]]:
-    """List the archives of a folder with their moments, oldest first."""
-    try:
-        names = [path.name for path in folder.iterdir()]
-    except OSError:
-        return []
-    matches = [match for name in names if (match := _NAME.fullmatch(name))]
-    return sorted((datetime.fromisoformat(match[1]), folder / match[0]) for match in matches)
-
-
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -109,7 +76,7 @@ def write_archive(
     ConfigError and OSError.
     """
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}{_PART}")
+    part = target.with_name(f".{target.name}{PART}")
     packed = staging.with_name(f"{staging.name}.tar.gz") if recipients else part
     try:
         _pack(staging, packed, manifest, progress)

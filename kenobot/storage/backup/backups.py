@@ -14,13 +14,11 @@ from kenobot.storage.backup.archive import (
     FORMAT,
     Manifest,
     Progress,
-    archive_name,
     check_recipients,
-    find_archives,
     list_files,
-    remove_parts,
     write_archive,
 )
+from kenobot.storage.backup.names import archive_name, find_archives, remove_parts
 from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 
 COMMAND_SECONDS = 3600.0
@@ -52,11 +50,6 @@ class FinishedBackup:
     manifest: Manifest
     skipped: Sequence[str]
     removed: Sequence[Path]
-
-
-def backup_folder(home: Home, configured: str) -> Path:
-    """Locate the folder of backups: the setting, from the home on, or the home's own."""
-    return home.path / Path(configured).expanduser() if configured else home.backups
 
 
 def list_replaced_folders(home: Home) -> list[Path]:

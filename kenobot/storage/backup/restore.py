@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import ConfigError
-from kenobot.storage import keyboards, migrate
+from kenobot.storage import browser_sessions, keyboards, migrate
 from kenobot.storage.backup.archive import DamagedBackup, Manifest, plain_archive, read_archive
 from kenobot.storage.backup.snapshot import LOCKS, RESTORE_PREFIX, check_database, remove_leftovers
 from kenobot.storage.connection import to_store_error
@@ -35,7 +35,8 @@ def restore(home: Home, archive: Path, key_file: Path | None, at: datetime) -> t
     """Put a backup into a home that this process holds; returns its manifest, and where what it replaced now is.
 
     Messages that were on their way when the backup was made become dead letters: they may have been answered or sent
-    since. Buttons of earlier messages end, since later ones bore numbers that are given again. A backup without
+    since. Buttons of earlier messages end, since later ones bore numbers that are given again; so do the sessions of
+    the dashboard, some of which may have been ended since. A backup without
     credentials leaves those of the home, and none changes how far its channels have read on their platforms.
     Everything is checked before anything is moved; a crash while it is moved leaves a mark, so that the home is not
     used before it is restored again.
@@ -88,6 +89,7 @@ def _end_what_was_under_way(database: Path, at: datetime) -> None:
                 "UPDATE outbox SET state = 'dead', reason = :reason, done_at = :at WHERE state = 'pending'", ended
             )
             keyboards.end_all(connection)
+            browser_sessions.end_all(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise to_store_error(error) from error

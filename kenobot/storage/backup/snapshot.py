@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import StoreCorrupt, StoreError
-from kenobot.storage.backup.archive import is_archive
+from kenobot.storage.backup.names import is_archive
 from kenobot.storage.connection import connect, to_store_error
 from kenobot.storage.transactions import hold_writers
 

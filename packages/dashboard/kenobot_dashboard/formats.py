@@ -1,5 +1,6 @@
 """Write times, numbers and money as people read them, in their language and time zone."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -13,6 +14,8 @@ from kenobot.cli.language import translate
 from kenobot.ports.sentences import Language
 
 _SHORT = 280
+_MARKS = re.compile(r"^\s*(?:#{1,6}|[-*>])\s+")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:[+-]\d\d:\d\d|Z)")
 _WHOLE = 10**9  # units of a part: a page shows a message in one
 
 
@@ -84,11 +87,18 @@ class Formats:
         """Write a message of the bot's on one line, without its formatting."""
         return self.short(parse_markdown(text)[0], longest)
 
+    def value(self, value: object) -> str:
+        """Write a stored value of a memory: a moment as people say it, a dash for nothing."""
+        text = str(value) if value is not None else ""
+        return self.when(text) if _MOMENT.fullmatch(text) else self.short(self.word(text)) or "–"
+
     def sign(self, value: float, digits: int = 3) -> str:
         """Write a number with its sign."""
         return ("+" if value >= 0 else "−") + self.number(abs(value), digits)
 
     def short(self, text: str, longest: int = _SHORT) -> str:
-        """Write a text on one line, cut where it is long."""
-        line = " ".join(text.split())
+        """Write a text on one line, cut where it is long; lines of several become parts, without marks of Markdown."""
+        lines = text.strip().splitlines()
+        parts = lines if len(lines) < 2 else filter(None, (_MARKS.sub("", each).strip() for each in lines))
+        line = " ".join(" · ".join(parts).split())
         return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -43,7 +43,7 @@ class HeaderGuard:
     """An ASGI application that adds the headers of the dashboard to each answer; without others, it is not stored."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:
@@ -54,12 +54,12 @@ class HeaderGuard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, send_guarded)
+        await self.app(scope, receive, send_guarded)
 
 
 def list_names(settings: HttpSettings) -> frozenset[str]:
     """Return the names under which browsers may come: this machine's, and those of the settings."""
-    return frozenset({"localhost", *(name.lower() for name in settings.mcp_hosts)})
+    return frozenset({"localhost", *(name.lower() for name in settings.server_names)})
 
 
 def check_host(request: Request, names: Collection[str]) -> None:

@@ -107,8 +107,10 @@ async def _let_in(request: Request) -> Viewer:
     viewer = await _find_viewer(request, is_used=True)
     if request.method not in ("GET", "HEAD"):
         check_origin(request)
-        given = (await request.form()).get(CSRF_FIELD, "")
+        form = await request.form()
+        given = form.get(CSRF_FIELD, "")
         if not isinstance(given, str) or not is_csrf_token(viewer.secret, given):
+            await form.close()
             raise HTTPException(403, Sentence("http.forbidden"))
     return viewer
 

@@ -19,7 +19,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.sentences import Sentence
-from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.backup.names import backup_folder
 from kenobot.storage.disk import replace_text
 from kenobot.storage.updates import Environments
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say
-from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.backup.names import backup_folder
 from kenobot_deploy import service
 
 _UNKNOWN = ("", "unknown")

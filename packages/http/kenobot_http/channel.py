@@ -48,7 +48,8 @@ class HttpChannel:
     An answer counts as sent at once: the outbox keeps it for a week, and whoever asked fetches it.
 
     build_backend: builds the API of a bot; None: there is none, as in a channel that only tells its settings.
-    others: the channels that run, by name, some of which take requests of their platforms.
+    others: the channels that run, by name, some of which take requests of their platforms. file_paths: the bytes that
+    bodies may have at paths that take files.
     language: the owner's, of refusals for callers who name none.
     """
 
@@ -66,6 +67,7 @@ class HttpChannel:
         self.calls = Calls()
         self.backend: Backend | None = None
         self.others: Mapping[str, Channel] = {}  # bounded: the channels there are; start
+        self.file_paths: dict[str, int] = {}  # bounded: the pages that take files; start
         self.server: Server | None = None
         self.language: Callable[[], Language] = lambda: "en"
         self._signals = signals
@@ -107,7 +109,7 @@ class HttpChannel:
         mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
         app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
         app.state.language = self.language
-        return bound_body(app, self.settings.body_bytes)
+        return bound_body(app, self.settings.body_bytes, self.file_paths)
 
     async def _hand_over(self, request: Request) -> Response:
         """Hand a platform's request to its channel."""

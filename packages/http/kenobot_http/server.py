@@ -5,7 +5,8 @@ import contextlib
 import logging
 import math
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 import uvicorn
 from starlette.exceptions import HTTPException
@@ -27,6 +28,7 @@ UNREAD_SECONDS = 30.0  # for what is sent to be read
 _HEAD_BYTES = 65_536  # that may come in without a head becoming complete or a body growing
 _PIPELINED = 8  # requests that may come on one connection before their answers
 _BODY_SECONDS = 15.0  # for the whole body of a request to come in
+_FILE_SECONDS = 60.0  # for one that brings files
 HOOKS = "/hooks/"  # path above what platforms post
 HOOK_BYTES = 4 * 1024 * 1024  # of what a platform posts: Meta batches up to 3 MB
 LONG_HOOKS = 8  # at the same time that are above the bound of other requests, as no signature is checked before
@@ -185,10 +187,11 @@ async def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def bound_body(app: ASGIApp, most: int) -> ASGIApp:
+def bound_body(app: ASGIApp, most: int, files: Mapping[str, int] = MappingProxyType({})) -> ASGIApp:
     """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds.
 
-    What platforms post has a bound of its own, and few may be above `most` at the same time; others come again.
+    files: bounds of the paths that take files, whose handlers read no body before they know who sends it. What
+    platforms post has a bound of its own, too. Few may be above `most` at the same time; others come again.
     """
     long_hooks = 0
 
@@ -196,19 +199,23 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
         nonlocal long_hooks
         if scope["type"] != "http":
             return
-        longest = max(most, HOOK_BYTES) if scope["path"].startswith(HOOKS) else most
+        path: str = scope["path"]
+        longest = max(most, HOOK_BYTES if path.startswith(HOOKS) else files.get(path, most))
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > longest:
+        is_too_long = not announced.isdigit() or int(announced) > longest
+        if is_too_long and path not in files:
             response = refuse(Request(scope), 413, Sentence("http.body_too_long"), {"Connection": "close"})
             await response(scope, receive, send)
             return
-        ends = asyncio.get_running_loop().time() + _BODY_SECONDS
+        ends = asyncio.get_running_loop().time() + (_FILE_SECONDS if path in files else _BODY_SECONDS)
         size, is_whole, is_long = 0, False, False
 
         async def receive_bounded() -> Message:
             nonlocal size, is_whole, is_long, long_hooks
             if is_whole:  # what comes now is the end of the connection
                 return await receive()
+            if is_too_long:  # whoever takes files says so itself
+                raise HTTPException(413, Sentence("http.body_too_long"), {"Connection": "close"})
             try:
                 async with asyncio.timeout_at(ends):
                     message = await receive()

@@ -22,7 +22,8 @@ class HttpSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
     owners: tuple[str, ...] = Field(("owner",), description="names of the owner")
     allowed_users: tuple[str, ...] = Field((), description="names of guests")
     allowed_chats: tuple[str, ...] = Field((), description="groups, such as #team, in which everybody may talk")
-    mcp_hosts: tuple[str, ...] = Field((), description="names under which browsers and MCP clients reach the server")
+    server_names: tuple[str, ...] = Field((), description="names under which browsers and MCP clients reach the server")
+    dashboard: bool = Field(True, description="whether the dashboard is served, where it is installed")
     wait_seconds: float = Field(60, ge=0, le=300, description="how long a caller waits for an answer")
     body_bytes: ClassVar[int] = 256 * 1024
     requests_per_minute: ClassVar[int] = 300

@@ -4,7 +4,7 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.sleep.cycle import is_due
+from kenobot.cognitive.sleep.due import is_due
 from kenobot_testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 

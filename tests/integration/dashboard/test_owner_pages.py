@@ -66,7 +66,7 @@ async def test_reminders_are_set_and_cancelled(bot: ServedBot) -> None:
     """In words or by day and hour; what is no time is refused with what to do."""
     async with owner(bot) as browser:
         assert "No reminder is set" in await browser.read("/reminders")
-        await browser.post("/reminders", text="water the plants", when="tomorrow at 9 am")
+        await browser.post("/reminders", text="water the plants", when="in two days at 9 am")
         added = await browser.post("/reminders", text="call Luis", day="2099-12-24", hour="20:00")
         assert "The reminder is set." in added.text
         page = await browser.get("/reminders")
@@ -170,12 +170,15 @@ async def test_a_dead_letter_is_retried_and_dropped(bot: ServedBot) -> None:
 async def test_a_setting_is_changed_by_the_same_rules_as_on_the_command_line(bot: ServedBot) -> None:
     """A wrong value says why; what may run, open or reveal anything names the command instead of a field."""
     async with owner(bot) as browser:
-        assert "bot.language" in await browser.read("/settings")
+        assert "settings/bot.language" in await browser.get("/settings")
         changed = await browser.post("/settings/bot.language", value="es")
         assert "It is changed" in changed.text
         assert "runs with: auto" in await browser.read("/settings")
         wrong = await browser.post("/settings/bot.language", value="klingon", code=409)
         assert "bot.language" in wrong.text
+        assert "a whole number from -1 to 23" in await browser.read("/settings/sleep.hour")
+        about = await browser.read("/settings/bot.language")
+        assert "Takes" in about
         page = await browser.get("/settings/channels.enabled")
         assert "kenobot config set channels.enabled" in page
         assert 'name="value"' not in page
@@ -230,7 +233,7 @@ async def test_a_key_is_revoked_on_its_page(bot: ServedBot) -> None:
 async def _write_everywhere(bot: ServedBot, browser: Browser) -> None:
     """Put markup into what people and models can write."""
     await browser.post("/memories", text=f"Somebody wrote {SCRIPT}")
-    await browser.post("/reminders", text=SCRIPT, when="tomorrow at 9 am")
+    await browser.post("/reminders", text=SCRIPT, when="in two days at 9 am")
     await bot.app.loop(
         Inbound("http", "x1", "owner", "owner", SCRIPT, bot.app.clock.now(), user_name=SCRIPT, trace="a" * 16)
     )

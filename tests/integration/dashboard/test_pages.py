@@ -50,7 +50,7 @@ async def lived_in(tmp_path: Path) -> AsyncIterator[ServedBot]:
         for text in ("Where does Carmen live?", "I have to call the dentist tomorrow."):
             await browser.post("/chat/send", text=text)
         async with await bot.client() as client:
-            await client.post("/v1/schedule", json={"text": "water the plants", "when": "tomorrow at 9 am"})
+            await client.post("/v1/schedule", json={"text": "water the plants", "when": "in two days at 9 am"})
         await browser.post("/nights/begin")
         while "finished" not in await browser.read("/nights"):
             pass

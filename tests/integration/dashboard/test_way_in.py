@@ -3,14 +3,16 @@
 import asyncio
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from kenobot.storage import browser_sessions, state
 from kenobot_dashboard.navigation import PAGES
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import BASE, make_link, owner, stranger, words_of
-from tests.integration.http.bot import ServedBot
+from tests.integration.http.bot import ServedBot, served_bot
 
 
 def cookie_of(answer_cookie: str) -> str:
@@ -101,6 +103,14 @@ async def test_logging_out_ends_the_session_at_the_server(bot: ServedBot) -> Non
         await other.get("/")
         await other.post("/logout", everywhere="true")
         await third.get("/", code=303)
+
+
+async def test_it_is_not_there_where_it_is_switched_off(tmp_path: Path) -> None:
+    """Though it is installed; the REST API is."""
+    async with served_bot(tmp_path, ScriptedProvider(["Noted."]), dashboard=False) as bot, stranger(bot) as client:
+        for path in (BASE, f"{BASE}/", f"{BASE}/login"):
+            assert (await client.get(path)).status_code == 404
+        assert (await client.get("/healthz")).status_code == 200
 
 
 @pytest.mark.parametrize("given", ["", "0" * 64, "ñ", "of another session"])

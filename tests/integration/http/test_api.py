@@ -401,7 +401,7 @@ async def test_reminders_are_added_listed_and_cancelled(bot: ServedBot) -> None:
         assert first.json() == again.json()
         assert first.json()["state"] == "active"
         for more in (
-            {"when": "tomorrow at 8 am"},
+            {"when": "in two days at 8 am"},
             {"cron": "0 9 * * 1-5"},
             {"rule": "FREQ=DAILY", "zone": "Asia/Tokyo"},
         ):

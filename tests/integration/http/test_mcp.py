@@ -36,7 +36,7 @@ _ACCEPT = {"Accept": "application/json, text/event-stream"}
 async def bot(tmp_path: Path) -> AsyncIterator[ServedBot]:
     """A bot that says the same to everything."""
     provider = ScriptedProvider(lambda _: "I see.", repeat_last=True)
-    async with served_bot(tmp_path, provider, mcp_hosts=["bot.example.org"]) as served:
+    async with served_bot(tmp_path, provider, server_names=["bot.example.org"]) as served:
         yield served
 
 
@@ -148,7 +148,7 @@ async def test_a_guest_reaches_their_own_memory_and_agenda_alone(bot: ServedBot)
     """What the owner keeps is not found, shown, forgotten or cancelled with a guest's key."""
     async with program(bot) as owner, program(bot, user="bob") as guest:
         secret = _number(await owner.call("remember", text="The code of the door is 4711."))
-        reminder = _number(await owner.call("remind", text="pay the rent", when="tomorrow at 9:00"))
+        reminder = _number(await owner.call("remind", text="pay the rent", when="in two days at 9:00"))
         assert await guest.call("recall", query="What is the code of the door?") == "No memory fits that."
         for confirm in (False, True):
             assert await guest.call("forget", memory=secret, confirm=confirm) == (

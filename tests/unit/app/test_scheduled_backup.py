@@ -9,7 +9,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.signals import HEALTH_DEGRADED
 from kenobot.storage import migrate
-from kenobot.storage.backup.archive import find_archives
+from kenobot.storage.backup.names import find_archives
 from kenobot_testing.clock import ManualClock
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from kenobot.app import socket_server as module
+from kenobot.app import socket_connection as module
 from kenobot.app.running_channels import ChannelState
-from kenobot.app.socket_server import SocketServer, SocketServices
+from kenobot.app.socket_server import SocketServer
+from kenobot.app.socket_services import SocketServices
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.core import local_socket
 from kenobot.core.bus import Bus

@@ -7,12 +7,13 @@ import stat
 import sys
 import tarfile
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from kenobot.core.settings.home import Home
-from kenobot.storage import keyboards, migrate
+from kenobot.storage import browser_sessions, keyboards, migrate
 
 from .conftest import Cli
 
@@ -331,6 +332,19 @@ def test_buttons_of_before_a_restore_never_give_the_commands_of_later_ones(
     assert cli("restore", archive, "--yes")[0] == 0
     with closing(sqlite3.connect(home.database, isolation_level=None)) as restored:
         assert keyboards.signing_key(restored, make=True) != before
+
+
+def test_no_browser_is_let_in_by_what_a_backup_holds(cli: Cli, home: Home, database: sqlite3.Connection) -> None:
+    """A session or a link of then may have been ended since."""
+    at = datetime(2026, 2, 14, 7, tzinfo=UTC)
+    link = browser_sessions.make_link(database, at)
+    session = browser_sessions.open_session(database, browser_sessions.make_link(database, at), at)
+    assert session
+    archive = json.loads(cli("backup", "--json")[1])["file"]
+    assert cli("restore", archive, "--yes")[0] == 0
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as restored:
+        assert not browser_sessions.has_session(restored, session, at)
+        assert browser_sessions.open_session(restored, link, at) is None
 
 
 def test_a_restore_does_not_take_a_channel_back_in_a_rooms_history(kept: Path, cli: Cli, home: Home) -> None:

@@ -50,7 +50,7 @@ def test_a_link_opens_one_session(made: Home, port: int, cli: Cli) -> None:
 @pytest.mark.usefixtures("port")
 def test_the_names_of_a_proxy_are_told(made: Home, port: int, cli: Cli) -> None:
     """With TLS, which the cookie of such a name needs."""
-    configure(made, f"port = {port}", 'mcp_hosts = ["bot.example.org"]')
+    configure(made, f"port = {port}", 'server_names = ["bot.example.org"]')
     assert json.loads(cli("dashboard", "--json")[1])["proxied"][0].startswith(
         "https://bot.example.org/dashboard/login?"
     )
@@ -63,6 +63,25 @@ def test_without_the_channel_it_says_how_to_switch_it_on(made: Home, cli: Cli) -
     assert "kenobot setup --yes --enable http" in told
     configure(made, "port = 0")
     assert cli("dashboard")[0] == 1
+
+
+def test_where_it_is_switched_off_it_says_how_to_switch_it_on(made: Home, port: int, cli: Cli) -> None:
+    """And makes no link."""
+    configure(made, f"port = {port}", "dashboard = false")
+    code, out, told = cli("dashboard")
+    assert (code, out) == (1, "")
+    assert "kenobot config set channels.http.dashboard true" in told
+
+
+def test_the_older_name_of_the_names_of_a_proxy_still_works(
+    made: Home, port: int, cli: Cli, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And its new one is told."""
+    configure(made, f"port = {port}", 'mcp_hosts = ["bot.example.org"]')
+    code, out, _ = cli("dashboard", "--json")
+    assert code == 0
+    assert json.loads(out)["proxied"]
+    assert "channels.http.mcp_hosts is called channels.http.server_names now" in caplog.text
 
 
 def test_without_a_running_bot_it_says_how_to_start_it(made: Home, cli: Cli) -> None:

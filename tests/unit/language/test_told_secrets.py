@@ -1,7 +1,13 @@
 """Secrets that people tell in words, and the numbers that only look like them."""
 
+import re._constants as kinds
+import re._parser as parser
+from typing import Any
+
 import pytest
 
+from kenobot.language import told_secrets
+from kenobot.language.lexicon import fill_parts
 from kenobot.language.told_secrets import find_told_secret, names_secret
 from tests.cases import each
 from tests.cost import assert_linear
@@ -394,3 +400,33 @@ def test_a_name_of_a_secret_is_one(name: str) -> None:
 def test_other_names_are_none(name: str) -> None:
     """They are asked for."""
     assert not names_secret(name)
+
+
+def test_every_phrase_of_a_secret_has_a_cue() -> None:
+    """Texts without one are not looked through: no phrase, however it is worded, would be found in them."""
+    for kind in ("pin", "password", "guarded", "to_open", "opens", "word", "some_word", "passphrase", "key", "phrase"):
+        for phrase in told_secrets._TABLES["phrases"][kind]:
+            pattern = fill_parts(phrase, told_secrets._TABLES["parts"])
+            assert _always_has_cue(parser.parse(pattern).data), (kind, phrase)
+
+
+def _always_has_cue(nodes: Any, literal: str = "") -> bool:
+    """Return whether each text that a pattern matches has a cue in it. literal: what stands right before."""
+    for kind, told in nodes:
+        inner: list[Any] = []
+        match kind:
+            case kinds.LITERAL:
+                literal += chr(told)
+                if any(cue in literal for cue in told_secrets._CUES):
+                    return True
+                continue
+            case kinds.BRANCH:
+                inner = [branch.data for branch in told[1]]
+            case kinds.SUBPATTERN:
+                inner = [told[3].data]
+            case kinds.MAX_REPEAT if told[0]:
+                inner = [told[2].data]
+        if inner and all(_always_has_cue(one, literal) for one in inner):
+            return True
+        literal = ""
+    return False

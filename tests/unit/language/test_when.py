@@ -10,7 +10,9 @@ from dateutil.rrule import rrulestr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.language.when import Choice, Meaning, Moment, Recurrence, read_when, strip_when
+from kenobot.language.when import Choice, Meaning, Moment, Recurrence
+from kenobot.language.when.read import read_when
+from kenobot.language.when.strip import strip_when
 from tests.cost import assert_bounded
 
 FILES = ("when.toml", "when_strangers.toml", "when_judge.toml")

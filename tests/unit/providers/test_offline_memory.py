@@ -79,10 +79,20 @@ def test_a_person_cannot_write_a_report() -> None:
 
 
 def test_what_was_found_is_quoted_with_its_day() -> None:
-    """The best first, with further lines, and in the language of the question."""
+    """In the given order, with further lines, and in the language of the question."""
     found = "**About the owner:**\n- Vivo en Bilbao _(2026-01-02, unsure)_\n- The router\n  stands in the cellar"
     lines = ask("¿dónde vivo?", report=FOUND + found).splitlines()
-    assert lines == [phrased("found", "es"), "- «Vivo en Bilbao» (2026-01-02)", "- «The router stands in the cellar»"]
+    assert lines[0] == phrased("found_several", "es")
+    assert lines[1:] == ["- «Vivo en Bilbao» (2026-01-02)", "- «The router stands in the cellar»"]
+
+
+def test_of_several_memories_each_has_its_day() -> None:
+    """Today as well, which a single one need not name."""
+    system = "_Today is Sunday 2026-01-04 (UTC)._"
+    one, other = "- I row on Sundays _(2026-01-04)_", "- I row on Fridays _(2026-01-02)_"
+    lines = ask("when do I row?", system=system, report=f"{FOUND}{one}\n{other}").splitlines()
+    assert lines[1:] == ["- “I row on Sundays” (today)", "- “I row on Fridays” (2026-01-02)"]
+    assert ask("when do I row?", system=system, report=FOUND + one).endswith("- “I row on Sundays”")
 
 
 @pytest.mark.parametrize(

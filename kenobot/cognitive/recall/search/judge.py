@@ -18,7 +18,7 @@ from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery
+from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.trace import JudgedTrace
 from kenobot.cognitive.recall.scoring.weights import probability, weigh
 from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, SpeakerFeatures, speaker_features
@@ -37,6 +37,8 @@ OTHER_MODELS = "others"
 
 MOST_JUDGED = 5
 """Items, best first."""
+
+_MOST_JUDGED_EACH = 8  # memories that are judged one by one
 
 CONFIDENCE_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
 """The levels, the least first."""
@@ -105,12 +107,18 @@ def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] 
 
     row: the question's vector, where there is one. model: of the vectors, or `WORDS_ALONE`.
     """
-    if not judged.items:
-        return None
+    return max(item_probabilities(judged, model, row), default=None)
+
+
+def item_probabilities(judged: JudgedQuestion, model: str, row: Sequence[float] | None = None) -> list[float]:
+    """Estimate for each item the probability that it answers the question; 0 for one that may not."""
     weights = load_weights().answer
     by = weights.get(model) or weights[OTHER_MODELS]
-    odds = [by.item_odds(each) for each in item_features(judged) if may_answer(each)]
-    return probability(max(odds) + by.question_odds(row)) if odds else 0.0
+    of_question = by.question_odds(row)
+    return [
+        probability(by.item_odds(each) + of_question) if may_answer(each) else 0.0
+        for each in (item_features(judged) if judged.items else ())
+    ]
 
 
 def may_answer(features: Features) -> bool:
@@ -150,7 +158,7 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
     if not chosen or not query.question.is_latin:
         return None
     question, vectors = query.question, index.vectors
-    if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
+    if vectors is None or not _is_measured(index, query):
         if not all(answers.is_latin(each.text) for each in chosen):
             return None
         items = [JudgedItem(each.text, turn=isinstance(each, Excerpt)) for each in chosen]
@@ -162,6 +170,27 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
     if query.trace is not None:
         query.trace.judged = JudgedTrace(judged, tuple(each.key for each in chosen), model, row)
     return answer_probability(judged, model, row)
+
+
+def judge_memories(
+    index: SideIndex, query: MemoryQuery, memories: Sequence[RecalledMemory]
+) -> Mapping[int, float] | None:
+    """Estimate for each of the first memories shown, by its record, the probability that it answers the question.
+
+    None where that is not known: without vectors.
+    """
+    chosen = [each for each in memories if not each.only_asks][:_MOST_JUDGED_EACH]
+    question, vectors = query.question, index.vectors
+    if not chosen or vectors is None or not _is_measured(index, query):
+        return None
+    judged = JudgedQuestion(question, _measure(index, question, chosen), vectors.generality(query.text))
+    likely = item_probabilities(judged, vectors.models[0], vectors.query_row(query.text))
+    return {each.record.id: share for each, share in zip(chosen, likely, strict=True)}
+
+
+def _is_measured(index: SideIndex, query: MemoryQuery) -> bool:
+    """Return whether a question was compared with what was found by vectors."""
+    return index.vectors is not None and query.as_of is None and index.vectors.has_query_vector(query.text)
 
 
 def _measure(index: SideIndex, question: Question, items: Sequence[FoundItem]) -> list[JudgedItem]:

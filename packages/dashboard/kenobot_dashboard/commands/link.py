@@ -32,6 +32,12 @@ def show_link(context: CommandContext) -> int:
             options.FAILED,
         )
     settings: HttpSettings = context.loaded.plugin_settings("kenobot.channels", CHANNEL, HttpSettings)
+    if not settings.dashboard:
+        return options.print_failure(
+            "channels.http.dashboard is off: `kenobot config set channels.http.dashboard true` switches the dashboard "
+            "on. Then start the bot anew.",
+            options.FAILED,
+        )
     if not settings.port:
         return options.print_failure(
             "channels.http.port is 0, a port that is another one with each start: set one, such as 8765.",
@@ -57,14 +63,14 @@ def _tell(context: CommandContext, settings: HttpSettings, host: str, secret: st
     place = f"[{host}]" if ":" in host else host
     url = f"http://{place}:{settings.port}{LOGIN}?link={secret}"
     tunnel = f"ssh -L {settings.port}:{place}:{settings.port} {_name_user()}@{_name_machine()}"
-    proxied = [f"https://{name}{LOGIN}?link={secret}" for name in settings.mcp_hosts]
+    proxied = [f"https://{name}{LOGIN}?link={secret}" for name in settings.server_names]
     if context.args.json:
         row = {"url": url, "ssh": tunnel, "proxied": proxied, "minutes": browser_sessions.LINK_MINUTES}
         return options.print_row(row, True, url)
     print(say("This link opens the dashboard once, within {minutes} minutes:", minutes=browser_sessions.LINK_MINUTES))
     print(f"\n  {url}\n")
     if proxied:
-        print(say("By the names of channels.http.mcp_hosts, where a server that speaks TLS stands in front:"))
+        print(say("By the names of channels.http.server_names, where a server that speaks TLS stands in front:"))
         print("\n" + "".join(f"  {each}\n" for each in proxied))
     if not context.args.print and _has_desktop() and _open(context.home.cache, url):
         print(say("It was opened in your browser."))

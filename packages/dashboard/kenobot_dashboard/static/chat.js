@@ -1,4 +1,4 @@
-// Enter sends a message; the end of the chat stays in sight while an answer is written.
+// Enter sends a message; the end of the chat stays in sight while an answer is written; files that are too large are named.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
@@ -8,11 +8,21 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+document.addEventListener("change", (event) => {
+  if (event.target.id !== "files") return;
+  const bytes = [...event.target.files].reduce((sum, file) => sum + file.size, 0);
+  event.target.setCustomValidity(bytes > Number(event.target.dataset.most) ? event.target.dataset.tooLarge : "");
+  event.target.reportValidity();
+});
+
 const log = document.getElementById("log");
 const field = document.querySelector(".chat-form");
 if (log && field) {
   const follow = () => window.scrollTo(0, document.documentElement.scrollHeight);
-  new MutationObserver(follow).observe(log, { childList: true, subtree: true });
+  new MutationObserver((changes) => {
+    if (changes.some((each) => [...each.addedNodes].some((node) => node.classList?.contains("acts")))) return;
+    follow();
+  }).observe(log, { childList: true, subtree: true });
   if (log.children.length > 0) follow();
   new MutationObserver(() => document.getElementById("text")?.focus()).observe(field, { childList: true });
 }

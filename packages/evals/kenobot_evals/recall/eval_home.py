@@ -235,7 +235,7 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
     if units:
         await place.embedding.wait_idle()
     for at, unit in enumerate(units):
-        await place.embedding.embed_statements([unit.text])
+        await place.embedding.prepare_statements([unit.text])
         older = numbers.get(unit.replaces)
         occasion = AdmitContext(unit.at, unit.at.date().isoformat(), "owner", nearness=place.embedding.nearness)
         candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")

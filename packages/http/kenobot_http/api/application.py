@@ -123,6 +123,8 @@ def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
     for part in _PARTS:
         app.include_router(part.router, responses=_REFUSALS)
     for entry in entry_points(group=PAGES):
+        if entry.name == "dashboard" and not channel.settings.dashboard:
+            continue
         app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
         app.mount(f"/{entry.name}", entry.load()(channel, services))
     if importlib.util.find_spec("mcp") is not None:

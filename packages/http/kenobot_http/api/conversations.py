@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Annotated
@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation, message_status
 from kenobot.storage.connection import Connection
@@ -57,6 +57,11 @@ class Message(BaseModel):
     answer: str = Field(description="Markdown; where there is no answer, the sentence that says so")
     received_at: str
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more is to come."""
+        return self.state not in ("pending", "deferred")
+
 
 class Conversation(BaseModel):
     """A conversation on any channel."""
@@ -67,13 +72,17 @@ class Conversation(BaseModel):
 
 
 class Line(BaseModel):
-    """One line of a conversation. turn: the message that it is, or answers, as replies name it; 0 for none."""
+    """One line of a conversation. turn: the message that it is, or answers, as replies name it; 0 for none.
+
+    pictures: the SHA-256 of each picture that it shows.
+    """
 
     id: int
     role: str
     text: str
     at: str
     turn: int
+    pictures: list[str]
 
 
 @router.get("/conversations")
@@ -95,18 +104,25 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
     """List what was said in a conversation, the latest first, without what was forgotten."""
     before = read_cursor(cursor)
 
-    def read(connection: Connection) -> list[MessageRow]:
+    def read(connection: Connection) -> tuple[list[MessageRow], dict[int, list[str]]]:
         session = readable_session(connection, caller, name)
         rows = conversation.iterate_messages(connection, session, before=before, newest_first=True)
-        return list(islice((row for row in rows if not row.hidden), limit + 1))
+        shown = list(islice((row for row in rows if not row.hidden), limit + 1))
+        return shown, conversation.load_pictures(connection, [row.id for row in shown])
 
-    rows = await caller.services.database.read(read)
-    return page_of(
-        rows,
-        limit,
-        lambda row: row.id,
-        lambda row: Line(id=row.id, role=row.role, text=row.text, at=row.at, turn=row.inbox_id or 0),
-    )
+    rows, pictures = await caller.services.database.read(read)
+
+    def render_row(row: MessageRow) -> Line:
+        return Line(
+            id=row.id,
+            role=row.role,
+            text=row.text,
+            at=row.at,
+            turn=row.inbox_id or 0,
+            pictures=pictures.get(row.id, []),
+        )
+
+    return page_of(rows, limit, lambda row: row.id, render_row)
 
 
 @router.post(
@@ -132,34 +148,49 @@ async def send_message(
     characters of what was there and appends `text`; `answer` is the last event, or `pending` after `wait` seconds
     without news.
     """
-    channel, settings = caller.channel, caller.channel.settings
-    external_id = f"api:{caller.key.id}:{idempotency_key or secrets.token_hex(16)}"
-    trace = channel.trace_of(external_id, message.text)
-    inbound = Inbound(
+    inbound = make_inbound(caller, name, message.text, user_name=message.name, key=idempotency_key)
+    seconds = caller.channel.settings.wait_seconds if wait is None else wait
+    if _EVENTS in accept:
+        events = await follow_message(caller, inbound, seconds)
+        return StreamingResponse(events, media_type=_EVENTS, headers={"Cache-Control": "no-cache"})
+    sent = await deliver_message(caller, inbound, seconds)
+    if not sent.is_over:
+        response.status_code = 202
+    return sent
+
+
+def make_inbound(
+    caller: Caller, name: str, text: str, *, user_name: str = "", key: str = "", files: Sequence[Attachment] = ()
+) -> Inbound:
+    """Make a message of the caller's to the bot. key: see `IdempotencyKey`. files: that are stored already."""
+    external_id = f"api:{caller.key.id}:{key or secrets.token_hex(16)}"
+    return Inbound(
         channel=CHANNEL,
         external_id=external_id,
         chat=caller.chat(name),
         user=caller.user,
-        user_name=message.name,
-        text=message.text,
+        user_name=user_name,
+        text=text,
         sent_at=caller.services.clock.now(),
-        trace=trace,
+        attachments=tuple(files),
+        trace=caller.channel.trace_of(external_id, text),
     )
-    seconds = settings.wait_seconds if wait is None else wait
-    if _EVENTS in accept:
-        stream = _iterate_events(caller, inbound, seconds)
-        first = await anext(stream)
-        return StreamingResponse(
-            _put_event_first(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"}
-        )
-    with channel.calls.open(trace) as call:
+
+
+async def deliver_message(caller: Caller, inbound: Inbound, seconds: float) -> Message:
+    """Hand a message over, and return it once it is answered, or after so long. Raises HTTPException."""
+    with caller.channel.calls.open(inbound.trace) as call:
         known = await _take(caller, inbound, call)
         if known is None or not known.is_over:
             await _wait_over(caller, inbound, call, seconds)
-    status = await _find_or_refuse(caller, inbound)
-    if not status.is_over:
-        response.status_code = 202
-    return _render_message(status)
+    return _render_message(await _find_or_refuse(caller, inbound))
+
+
+async def follow_message(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIterator[bytes]:
+    """Hand a message over, and return its events, which bring the answer while it is written. Raises HTTPException."""
+    stream = _iterate_events(caller, inbound, seconds)
+    first = await anext(stream)
+    return _put_event_first(first, stream)
 
 
 @router.get("/messages/{number}")

@@ -359,7 +359,7 @@ async def change_memory(
     """Change memory once, as `do_once` does; then have its files and its index follow. text: what is remembered."""
     services = caller.services
     if text:
-        await services.embedding.embed_statements([text])
+        await services.embedding.prepare_statements([text])
     done = await do_once(caller, name, request, model, work)
     services.memory_files.mark_dirty()
     services.embedding.note_news()

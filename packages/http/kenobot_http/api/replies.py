@@ -6,12 +6,15 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from kenobot.agenda import job_rows
+from kenobot.agenda.job import JobState
 from kenobot.agent.commands.absence import absence_as_json, find_readers, render_absence
 from kenobot.agent.prompt.stored_sections import SectionName, measure_sections
 from kenobot.cognitive.memory import Memory as Store
 from kenobot.cognitive.memory import MemoryQuery
 from kenobot.core.i18n import Language
 from kenobot.identity.identity_files import Identity
+from kenobot.ports.browsing import Happening, TimelineItem
 from kenobot.ports.explanations import AbsenceOutcome, ReplyExplanation, UsedMemory
 from kenobot.ports.sentences import render
 from kenobot.storage import conversation, tool_runs, turn_stats
@@ -64,6 +67,28 @@ class MadeMemory(BaseModel):
     text: str
 
 
+class MadeChange(BaseModel):
+    """A change that the message or the tags of its reply made to memory. event: what an undo takes back.
+
+    text: empty where it was forgotten since.
+    """
+
+    event: int
+    happening: Happening
+    memory: int
+    text: str
+    reason: str
+
+
+class MadeReminder(BaseModel):
+    """A reminder that the message asked for."""
+
+    id: int
+    text: str
+    state: JobState
+    next_due: str | None
+
+
 class PromptPart(BaseModel):
     """A section of the prompt, with its estimated tokens."""
 
@@ -98,7 +123,8 @@ class ReplyInFull(BaseModel):
 
     level, score: of what the search for the message found; empty where it was not searched for. filtered: how many
     candidates were left out, by the reason. prompt: its sections; empty once its frozen beginning was made anew. model:
-    null where none answered, or it is no longer kept. remembered: what is made of the exchange.
+    null where none answered, or it is no longer kept. changes, reminders: what it did at once. remembered: what is made
+    of the exchange, also what was read out of it afterwards.
     """
 
     turn: int
@@ -113,6 +139,8 @@ class ReplyInFull(BaseModel):
     prompt: list[PromptPart]
     model: ModelUse | None
     tools: list[ToolUse]
+    changes: list[MadeChange]
+    reminders: list[MadeReminder]
     remembered: list[MadeMemory]
 
 
@@ -208,6 +236,7 @@ def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, l
     runs = tool_runs.runs_of_turn(connection, reply.turn) if caller.is_owner else []
     made = Store.records.list_told_by(connection, caller.write_scope, [reply.turn], _MADE)
     records = Store.records.get_all(connection, made, caller.reach)
+    changes = Store.history.list_turn_changes(connection, reply.session, reply.turn, caller.reach)
     sections = measure_sections(connection, Identity(caller.services.home.identity), reply)
     return ReplyInFull(
         turn=reply.turn,
@@ -233,7 +262,22 @@ def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, l
             milliseconds=dict(use.phases),
         ),
         tools=[ToolUse(tool=run.tool, call=run.call, outcome=run.outcome, seconds=run.seconds) for run in runs],
+        changes=[_render_change(each, language) for each in changes],
+        reminders=[
+            MadeReminder(id=job.id, text=job.text, state=job.state, next_due=job_rows.stamp(job.next_due) or None)
+            for job in job_rows.list_asked_by(connection, reply.turn, caller.reach)
+        ],
         remembered=[MadeMemory(memory=number, text=record.text) for number, record in records.items()],
+    )
+
+
+def _render_change(change: TimelineItem, language: Language) -> MadeChange:
+    return MadeChange(
+        event=change.decision,
+        happening=change.happening,
+        memory=change.record,
+        text=change.text,
+        reason=render(change.reason, language),
     )
 
 

@@ -16,7 +16,8 @@ from kenobot.agenda.recurrence import CRON, to_local
 from kenobot.agenda.zones import zone_in_force
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
-from kenobot.language.when import Choice, Moment, Recurrence, read_when
+from kenobot.language.when import Choice, Moment, Recurrence
+from kenobot.language.when.read import read_when
 from kenobot.ports.names import Role
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection

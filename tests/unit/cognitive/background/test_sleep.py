@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.background.extraction import ExtractionWorker
-from kenobot.cognitive.background.sleep import SleepContext, SleepWorker, next_sleep_time
+from kenobot.cognitive.background.sleep import SleepContext, SleepWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.due import next_sleep_time
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.core.bus import Bus

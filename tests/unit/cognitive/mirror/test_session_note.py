@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.mirror.session_note import SessionNote
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store.change import change, delete_records
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot_testing.clock import START
+from tests.memory_rows import put_record
 from tests.scene import Scene
 
 SMALL = {"PromptLimits.history_min": 4, "PromptLimits.history_max": 12}
@@ -125,7 +130,8 @@ async def test_a_chat_that_is_no_longer_the_owners_own_leaves_it(tmp_path: Path)
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
         assert "- one" in scene.read("SESSION.md")
-        await scene.app.database.write(lambda c: c.execute("UPDATE message SET scope = 'chat:telegram-1'"))
+        said = "INSERT INTO message (session, role, text, at, scope) SELECT session, role, text, at, ? FROM message"
+        await scene.app.database.write(lambda c: c.execute(said, ("chat:telegram-1",)))
         await scene.app.memory_files.session_note.sync_out()
         assert "- one" not in scene.read("SESSION.md")
 
@@ -153,3 +159,46 @@ async def test_what_it_is_made_of_is_read_again_only_when_something_changed(
         await note.sync_out()
         assert len(made) == before + 1
         assert "- two" in scene.read("SESSION.md")
+
+
+def _erase(connection: Connection, number: int) -> None:
+    delete_records(connection, [number])
+    events.add_event(connection, START, "test", "purged", record=number)
+
+
+async def test_a_memory_that_it_does_not_tell_of_leaves_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fact leaves the file alone; a commitment comes into it, and goes once it is none any more, or is erased."""
+    made: list[date] = []
+    wanted = SessionNote._render
+
+    def noted(self: SessionNote, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> object:
+        made.append(today)
+        return wanted(self, connection, chats, today)
+
+    def resolve(connection: Connection, number: int) -> None:
+        [record] = records.by_ids(connection, [number], (OWNER_SCOPE,)).values()
+        change(connection, record, "amended", {"category": "fact"}, ChangeContext(START, "test", "no promise", ""))
+
+    monkeypatch.setattr(SessionNote, "_render", noted)
+    async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
+        await scene.say("a")
+        database, note = scene.app.database, scene.app.memory_files.session_note
+        await note.sync_out()
+        before = len(made)
+        await database.write(partial(put_record, text="the roof is red"))
+        await note.sync_out()
+        assert len(made) == before
+        paint, roof = [
+            await database.write(partial(put_record, text=text, category="commitment"))
+            for text in ("paint the door", "mend the roof")
+        ]
+        await note.sync_out()
+        assert "paint the door" in scene.read("SESSION.md")
+        await database.write(partial(resolve, number=paint.id))
+        await note.sync_out()
+        assert "paint the door" not in scene.read("SESSION.md")
+        await database.write(partial(_erase, number=roof.id))
+        await note.sync_out()
+        assert "mend the roof" not in scene.read("SESSION.md")

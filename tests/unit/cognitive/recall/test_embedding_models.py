@@ -88,7 +88,7 @@ async def test_who_has_no_model_waits_for_nothing(tmp_path: Path) -> None:
         await memory.learn("the cat sleeps")
         embedding.wake()
         await embedding.wait_idle()
-        await embedding.embed_statements(["anything"])
+        await embedding.prepare_statements(["anything"])
         assert not await embedding.embed_query("cat")
         assert (embedding.model, embedding.nearness) == ("", None)
         assert await memory.texts("cat") == ["the cat sleeps"]

@@ -308,7 +308,7 @@ async def test_nearness_is_told_where_a_vector_is_at_hand_and_nowhere_else(tmp_p
         assert near is not None
         ask = partial(near, scope="owner", subject="owner", text="el gato duerme on the sofa", limit=8)
         assert await home.memory.database.read(ask) == {}
-        await home.embedding.embed_statements(["el gato duerme on the sofa"])
+        await home.embedding.prepare_statements(["el gato duerme on the sofa"])
         found = await home.memory.database.read(ask)
         assert list(found) == [mine]
         assert found[mine] > 0.7

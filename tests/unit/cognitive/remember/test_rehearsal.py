@@ -1,6 +1,6 @@
 """Memories that are made up to have patterns compiled."""
 
-from kenobot.cognitive.memory import Telling
+from kenobot.cognitive.remember.rehearsal import rehearse
 from kenobot.storage.connection import copy_schema
 from kenobot.storage.database import Database
 from kenobot_testing.clock import ManualClock
@@ -8,7 +8,7 @@ from kenobot_testing.clock import ManualClock
 
 async def test_a_rehearsal_admits_memories_and_leaves_nothing_in_the_home(database: Database) -> None:
     """It runs where nothing can be written."""
-    await database.read(lambda connection: Telling.rehearse(connection, ManualClock().now()))
+    await database.read(lambda connection: rehearse(connection, ManualClock().now()))
     tables = ("record", "event", "link", "key_value")
     count = " + ".join(f"(SELECT count(*) FROM {table})" for table in tables)
     assert await database.read(lambda connection: connection.execute(f"SELECT {count}").fetchone()[0]) == 0

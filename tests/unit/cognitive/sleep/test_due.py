@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.sleep.cycle import is_due
+from kenobot.cognitive.sleep.due import is_due
 
 POLICY = SleepPolicy()
 MADRID = ZoneInfo("Europe/Madrid")

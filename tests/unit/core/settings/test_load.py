@@ -292,6 +292,9 @@ def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
     known = set(explain.list_dotted_keys(Settings)) | {
         f"budget.purposes.{purpose}.{key}" for purpose in DAILY_TOKENS for key in PurposeBudget.model_fields
     }
+    group = PLUGIN_SECTIONS.get(old[0])
+    if group is not None and len(old) == 3:
+        known = {".".join((*old[:2], key)) for key in plugins.load(group, old[1]).settings.model_fields}
     assert ".".join(RENAMED_KEYS[old]) in known
     assert ".".join(old) not in known
 

@@ -1,29 +1,47 @@
-"""The page *chat*: talk with the bot, its answer shown while it is written, and read the chats of other channels."""
+"""The page *chat*: talk with the bot, send it files, see what its answers did, and read the chats of other channels."""
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import APIRouter, Form, Query, Response
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import FileResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
+from kenobot.ports.sentences import Sentence
+from kenobot.storage import conversation, message_status
+from kenobot.storage.media_files import MediaFolder
+from kenobot.storage.message_status import Aside
+from kenobot.storage.scopes import scope_names
+from kenobot_dashboard.pages.chat.talk import merge_lines
+from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_MEGABYTES, find_files, store_files
 from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.viewer import View, Viewer
-from kenobot_http.api import conversations
-from kenobot_http.api.conversations import Line, NewMessage
-from kenobot_http.api.paging import Page
+from kenobot_http.api import conversations, replies
+from kenobot_http.api.conversations import Line
+from kenobot_http.api.paging import LARGEST_ID, Page
+from kenobot_http.settings import CHANNEL
 
 router = APIRouter(prefix="/chat")
 
 OWN: Final = "dashboard"
 """The conversation of this page."""
 
+
+class Limits(NamedTuple):
+    """Limits of a message. most_megabytes: of its files together, as people read it."""
+
+    longest: int
+    most_bytes: int
+    most_megabytes: str
+
+
 _EVENTS: Final = "text/event-stream"
 _SHOWN: Final = 40
 _CHATS: Final = 30
 _LONGEST: Final = 20_000
 _WAIT_SECONDS: Final = 240.0
+_LIMITS: Final = Limits(_LONGEST, MOST_BYTES, f"{MOST_MEGABYTES:g}")
 
 Session = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,128}$")]
 
@@ -41,39 +59,81 @@ async def show_chat(
         if error.status_code != 404 or session:
             raise
     chats = await conversations.list_conversations(view.caller, _CHATS)
+    is_own = session in ("", own)
+    asides = await _list_asides(view) if is_own and not cursor else []
     return view.page(
         "chat",
-        lines=[*reversed(shown.items)],
+        lines=merge_lines(shown, asides),
         next=shown.next,
         chats=chats.items,
         session=session,
         own=own,
-        is_own=session in ("", own),
-        longest=_LONGEST,
+        is_own=is_own,
         is_pending="pending" in view.request.query_params,
+        limits=_LIMITS,
     )
 
 
 @router.post("/send")
-async def send(view: View, text: Annotated[str, Form(min_length=1, max_length=_LONGEST)]) -> Response:
-    """Send a message. By htmx its answer is followed while it is written; without it is shown once it is there."""
-    message, response = NewMessage(text=text), Response()
+async def send(view: View) -> Response:
+    """Send a message with its files. By htmx its answer is followed while it is written; without it is shown once it is
+    there.
+
+    The form is read by hand: a parameter of FastAPI's would have all of it read before it is known who sends it.
+    """
+    form = await view.request.form()
+    try:
+        text, files = str(form.get("text") or "").strip(), find_files(form)
+        if len(text) > _LONGEST or not (text or files):
+            raise HTTPException(422, Sentence("http.wrong_field"))
+        attachments = await store_files(view.services.home, files)
+    finally:
+        await form.close()
+    inbound = conversations.make_inbound(view.caller, OWN, text, files=attachments)
     if not view.is_partial:
-        sent = await conversations.send_message(view.caller, OWN, message, response)
-        return view.go("/chat", pending="" if not isinstance(sent, conversations.Message) or sent.answer else "true")
-    followed = await conversations.send_message(view.caller, OWN, message, response, _WAIT_SECONDS, _EVENTS)
-    assert isinstance(followed, StreamingResponse)
-    return StreamingResponse(_render_events(view, followed.body_iterator, text), media_type=_EVENTS)
+        sent = await conversations.deliver_message(view.caller, inbound, view.channel.settings.wait_seconds)
+        return view.go("/chat", pending="" if sent.answer else "true")
+    events = await conversations.follow_message(view.caller, inbound, _WAIT_SECONDS)
+    names = [each.name for each in attachments]
+    return StreamingResponse(_render_events(view, events, text, names), media_type=_EVENTS)
 
 
-async def _render_events(view: Viewer, events: AsyncIterable[Any], text: str) -> AsyncIterator[str]:
+@router.get("/acts/{turn}")
+async def show_acts(view: View, turn: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Response:
+    """Show what an answer did: what was stored, changed and scheduled, and which tools ran."""
+    reply = await replies.get_reply(view.caller, turn, view.request)
+    at_once = {each.memory for each in reply.changes}
+    later = [each for each in reply.remembered if each.memory not in at_once]
+    return view.page("chat", "acts.html", reply=reply, later=later)
+
+
+@router.get("/pictures/{digest}")
+async def send_picture(view: View, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]) -> Response:
+    """Send a picture that a message in reach shows, while its file is kept."""
+    scopes = scope_names(view.caller.reach)
+    mime = await view.services.database.read(lambda connection: conversation.find_picture(connection, scopes, digest))
+    file = MediaFolder(view.services.home.media).file(digest)
+    if mime is None or not file.is_file():
+        raise HTTPException(404)
+    return FileResponse(file, media_type=mime)
+
+
+async def _list_asides(view: Viewer) -> list[Aside]:
+    """List the commands of this page's chat with their answers, and what the bot said there of its own accord."""
+    chat, session = view.caller.chat(OWN), view.caller.session(OWN)
+    return await view.services.database.read(
+        lambda connection: message_status.list_asides(connection, CHANNEL, chat, session, _SHOWN)
+    )
+
+
+async def _render_events(view: Viewer, events: AsyncIterable[Any], text: str, files: list[str]) -> AsyncIterator[str]:
     """Turn the events of a message into pieces of the page: the message, then its answer as far as it is written."""
     draft, turn = "", 0
     async for event in events:
         name, data = _parse(bytes(event))
         if name == "message":
             turn = data["id"]
-            yield _render_piece(view, "begun.html", turn=turn, text=text, longest=_LONGEST)
+            yield _render_piece(view, "begun.html", turn=turn, text=text, files=files, limits=_LIMITS)
         elif name == "draft":
             draft = draft[: data["keep"]] + data["text"]
             yield _render_piece(view, "answer.html", turn=turn, answer=draft, state="writing")

@@ -25,6 +25,8 @@ _FOUND: Final = 40  # memories of a search, before the filters
 _SUBJECTS: Final = 60  # that are offered
 _LONGEST: Final = 4000
 _EXCERPTS: Final = 5
+_SMALL: Final = ("lifecycle", "boxed", "linked")
+"""Steps of a history that change nothing of what a memory says."""
 _WITHIN: Final = re.compile(r"/[a-z0-9/_-]*(?:\?[A-Za-z0-9=&_%.-]*)?")
 
 MemoryNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -144,7 +146,9 @@ async def show_memory(view: View, number: MemoryNumber) -> Response:
         lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
     )
     plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
-    return view.page("memories", "memory.html", memory=found, history=history, plot=plot)
+    small = [step for step in history if step.kind in _SMALL and not step.changes]
+    steps = [step for step in history if step not in small]
+    return view.page("memories", "memory.html", memory=found, history=steps, small_steps=small, plot=plot)
 
 
 @router.post("/{number}/correct")

@@ -7,6 +7,9 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Response
 
+from kenobot.agent.settings_table import describe_setting
+from kenobot.core.settings.meanings import read_meanings
+from kenobot.ports.sentences import render
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import settings
 from kenobot_http.api.settings import NewValue, Setting
@@ -34,7 +37,12 @@ async def list_settings(view: View) -> Response:
     lines = [_line(each) for each in await settings.list_settings(view.caller)]
     lines.sort(key=_section)  # budgets of purposes come apart from the others
     sections = [(name, list(found)) for name, found in groupby(lines, key=_section)]
-    return view.page("settings", sections=sections, waits=sum(bool(line.running) for line in lines))
+    return view.page(
+        "settings",
+        sections=sections,
+        changed=[line for line in lines if not line.is_default],
+        waits=sum(bool(line.running) for line in lines),
+    )
 
 
 @router.get("/{key}")
@@ -42,7 +50,15 @@ async def show_setting(view: View, key: Annotated[str, Path(pattern=KEY, max_len
     """Show one setting, with a field to change it where that is harmless."""
     found = next((each for each in await settings.list_settings(view.caller) if each.key == key), None)
     line = _line(found) if found is not None else None
-    return view.page("settings", "setting.html", key=key, line=line, code=200 if line is not None else 404)
+    return view.page(
+        "settings",
+        "setting.html",
+        key=key,
+        line=line,
+        meaning=read_meanings().get(key, ""),
+        takes=render(describe_setting(view.services.loaded, key), view.language),
+        code=200 if line is not None else 404,
+    )
 
 
 @router.post("/{key}")

@@ -51,10 +51,12 @@ async def list_replies(
 async def show_reply(view: View, turn: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Response:
     """Show all that is known of how a reply was made."""
     reply = await replies.get_reply(view.caller, turn, view.request)
+    at_once = {each.memory for each in reply.changes}
     return view.page(
         "why",
         "reply.html",
         reply=reply,
+        later=[each for each in reply.remembered if each.memory not in at_once],
         behind=[each for each in reply.memories if each.behind],
         beside=[each for each in reply.memories if not each.behind],
         prompt_tokens=sum(part.tokens for part in reply.prompt),

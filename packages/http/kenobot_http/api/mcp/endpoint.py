@@ -23,7 +23,7 @@ class McpEndpoint:
 
     def __init__(self, authenticator: Authenticator, settings: HttpSettings) -> None:
         self._authenticator = authenticator
-        self._names = frozenset({"localhost", settings.host.lower(), *(name.lower() for name in settings.mcp_hosts)})
+        self._names = frozenset({"localhost", settings.host.lower(), *(name.lower() for name in settings.server_names)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. Raises HTTPException."""

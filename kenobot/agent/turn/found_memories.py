@@ -1,0 +1,190 @@
+"""Choose which memories that a search found are quoted to a person without a language model, and in which order.
+
+Recall finds what comes near a question, and its judge estimates of each memory how likely it answers. All that probably
+do are quoted, the newest first: where two disagree, both were told, and nobody here can tell which of them holds.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from kenobot.agent.commands.changed import list_rivals
+from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_things import list_untold
+from kenobot.language.question.relations import find_relationships
+from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
+from kenobot.ports.frozen import dataclass
+from kenobot.ports.recall import ConfidenceLevel
+from kenobot.ports.records import Record
+from kenobot.storage.connection import Connection
+
+_ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
+_MOST_FOUND = 5
+_NOISE_BELOW = 0.5  # of the best one's relevance
+_POLICY = DEFAULT.recall
+_NEAR_FROM = _POLICY.low_up_to  # relevance by meaning alone
+_TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
+
+
+def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) -> SearchReport:
+    """Find what is about a message: of a question what probably answers it, or else what comes near."""
+    report = memory.recall(connection, query)
+    asked = _find_asked(connection, query, report)
+    likely = memory.judge(query, report.memories) if query.question.asks else None
+    if likely is None:
+        found = _choose_by_words(memory, report, query, asked)
+    else:
+        found = _choose_by_judge(memory, report, query, asked, likely)
+    if not query.question.asks or found.level == "none":
+        return found
+    rivals = [
+        MemoryReader.as_recalled(rival, query.zone)
+        for each in found.memories
+        for rival in list_rivals(connection, each.record.id, query.scopes)
+    ]
+    shown = {each.record.id: each for each in (*found.memories, *rivals)}
+    return replace(found, shown=tuple(sort_newest_first(shown.values())[:_MOST_FOUND]))
+
+
+def _choose_by_judge(
+    memory: Memory, report: SearchReport, query: MemoryQuery, asked: "_Asked", likely: Mapping[int, float]
+) -> SearchReport:
+    """Choose what probably answers a question. likely: how probably each memory does, by its record."""
+    told = [MemoryReader.as_recalled(record, query.zone) for record in asked.records]
+    known = {each.record.id for each in told}
+    able = [
+        each
+        for each in report.memories
+        if each.record.id not in known and not (asked.attribute and _gives_another(each.text, asked.attribute))
+    ]
+    answers = [each for each in able if likely.get(each.record.id, 0.0) >= _POLICY.none_below]
+    surely = [*told, *(each for each in answers if likely[each.record.id] >= _POLICY.medium_below)]
+    if surely:  # what is newer may have changed it, in words that come less near to the question
+        first = max(map(_told_at, surely))
+        shown = [*surely, *(each for each in answers if each not in surely and _told_at(each) > first)]
+        is_unsure = not told and _are_of_other_things(memory, query.text, shown)
+        return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
+    if answers:
+        return replace(report, level="low", shown=tuple(answers))
+    if query.question.asks_for_work:  # which nothing that was told answers
+        return _choose_by_words(memory, report, query, asked)
+    return replace(
+        report, level="none", shown=tuple(each for each in _list_about(report) if each in able)[:_MOST_FOUND]
+    )
+
+
+def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
+    """Sort memories by when they were told, the newest first."""
+    return sorted(memories, key=_told_at, reverse=True)
+
+
+def _told_at(memory: RecalledMemory) -> tuple[str, int]:
+    return memory.record.valid_from or memory.record.created, memory.record.id
+
+
+def find_of_no_day(connection: Connection, memory: Memory, query: MemoryQuery) -> SearchReport:
+    """Find what is about a question for plans, and due on no day: the days asked for have nothing."""
+    report = memory.recall(connection, query)
+    about = (each for each in _list_about(report) if each.matched and Promises.due_on(each.record) is None)
+    return replace(report, shown=tuple(sort_newest_first(about)[:_MOST_FOUND]))
+
+
+# ── by words ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _choose_by_words(memory: Memory, report: SearchReport, query: MemoryQuery, asked: "_Asked") -> SearchReport:
+    """Choose what has words of a message, where nothing is judged one by one."""
+    first = {record.id for record in asked.records}
+    about = [each for each in _list_about(report) if each.record.id not in first]
+    shown = [MemoryReader.as_recalled(record, query.zone) for record in asked.records]
+    if asked.of_another:
+        about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, asked.attribute)]
+    told_of = {record.subject for record in asked.records} - {OWNER_SUBJECT}
+    rest = [each for each in about if not shown or each.record.subject in told_of]
+    shown = [*shown, *rest][:_MOST_FOUND]
+    level: ConfidenceLevel = "high" if asked.records else report.level
+    if shown and not asked.records and level != "none" and _are_of_other_things(memory, query.text, shown):
+        level = "low"
+    return replace(report, level=level, shown=tuple(shown))
+
+
+def _list_about(report: SearchReport) -> list[RecalledMemory]:
+    """List the memories that are about the message, rather than merely the nearest, or linked to one that is."""
+    best = max((each.relevance for each in report.memories), default=0.0)
+    return [each for each in report.memories if _is_about(each, report, best)]
+
+
+def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool:
+    if memory.relevance < best * _NOISE_BELOW:
+        return False
+    if memory.matched or "subject" in memory.ways:
+        return True
+    return "meaning" in memory.ways and report.near not in ("none", "low") and memory.relevance >= _NEAR_FROM
+
+
+def _are_of_other_things(memory: Memory, question: str, shown: Sequence[RecalledMemory]) -> bool:
+    """Return whether each memory has words of the question, and none tells of all things that it asks about.
+
+    No model reads them here, who would see that the boiler's code is not the garage's.
+    """
+    untold = {each.record.id: list_untold(question, each.record.text) for each in shown}
+    if not all(untold.values()):
+        return False
+    vectors = memory.index.vectors if memory.index is not None else None
+    near = {
+        thing: vectors.similarities("record", thing, None, 0, also=untold) if vectors is not None else {}
+        for thing in {thing for things in untold.values() for thing in things}
+    }
+    return all(any(near[thing].get(number, 0.0) < _TELLS_FROM for thing in things) for number, things in untold.items())
+
+
+# ── the attribute asked for ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The attribute that a question asks for, "" for none, and the records that hold it, the newest first."""
+
+    attribute: str
+    of_another: bool
+    records: Sequence[Record]
+
+
+def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:
+    """Find the attribute that a question asks for."""
+    own = find_attribute(query.text)
+    others = "" if own else find_attribute_of_another(query.text)
+    subjects = (OWNER_SUBJECT,) if own else _find_subjects(query.text, report) if others else ()
+    return _Asked(own or others, bool(others), _records_with_attribute(connection, query, subjects, own or others))
+
+
+def _find_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
+    """Find whom a question names, also as a relation: "my sister" is the subject until her name is known."""
+    kin = (attribute_name("relation", word) for each in find_relationships(question) for word in each.words)
+    return tuple(subject for subject in dict.fromkeys((*report.subjects, *kin)) if subject != OWNER_SUBJECT)
+
+
+def _records_with_attribute(
+    connection: Connection, query: MemoryQuery, subjects: Sequence[str], attribute: str
+) -> list[Record]:
+    """List the live records that hold this attribute of one of the subjects, or what tells it as well, newest first."""
+    found = {
+        record.id: record
+        for scope in query.scopes
+        for subject in subjects
+        for name in (attribute, *_ALSO_TELLS.get(attribute, ()))
+        for record in Memory.records.list_with_attribute(connection, scope, subject, name)
+    }
+    return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
+
+
+def _gives_another(text: str, attribute: str) -> bool:
+    """Return whether a text gives one attribute and no more, and not the one that is asked for."""
+    told = read_attribute(text)
+    return told is not None and told.attribute not in (attribute, *_ALSO_TELLS.get(attribute, ()))
+
+
+def _tells(record: Record, subject: str, attribute: str) -> bool:
+    return record.subject == subject and attribute in json.loads(record.attributes)
