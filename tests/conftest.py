@@ -14,6 +14,7 @@ from hypothesis import settings
 from kenobot.storage.database import Database
 from kenobot.storage.migrate import migrate
 from kenobot_testing.clock import ManualClock
+from tests.replay import replay_all
 
 # As the product has it, before a test's module loads numpy: the threads of OpenBLAS spin, and take the cores of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -77,6 +78,17 @@ def one_schema(empty_database: bytes) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kenobot.storage.database.migrate", from_template)
         yield
+
+
+@pytest.fixture(autouse=True)
+def replay(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With KENOBOT_TEST_REPLAY=1, let a copy follow each database that the test writes to, and compare them."""
+    if os.environ.get("KENOBOT_TEST_REPLAY") != "1" or request.node.get_closest_marker("no_replay"):
+        yield
+        return
+    with replay_all() as differences:
+        yield
+    assert differences == []
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.agenda.job import Job, JobState, Occurrence, OccurrenceState
-from kenobot.storage.connection import Connection, replace_surrogates
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
@@ -36,7 +36,7 @@ def insert_job(connection: Connection, values: Mapping[str, object]) -> int:
     """Insert a job by its columns; return its id."""
     names = ", ".join(values)
     marks = ", ".join("?" * len(values))
-    held = [replace_surrogates(each) if isinstance(each, str) else each for each in values.values()]
+    held = [make_storable(each) if isinstance(each, str) else each for each in values.values()]
     cursor = connection.execute(f"INSERT INTO job ({names}) VALUES ({marks})", held)
     assert cursor.lastrowid is not None
     return cursor.lastrowid

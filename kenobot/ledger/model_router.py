@@ -20,7 +20,7 @@ from kenobot.ports.errors import (
 )
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
-from kenobot.storage.connection import replace_surrogates
+from kenobot.storage.connection import make_storable
 
 _NAME_CHARS = 200  # of the model's name that a server may give
 
@@ -157,5 +157,5 @@ class ModelRouter:
                     await close()
         if stop_reason is None:
             raise TruncatedReply("models.answer_broke")
-        named = replace_surrogates(str(model)[:_NAME_CHARS])
-        return Reply(replace_surrogates("".join(texts)), stop_reason, named, usage.within_reason(), tuple(calls))
+        named = make_storable(str(model)[:_NAME_CHARS])
+        return Reply(make_storable("".join(texts)), stop_reason, named, usage.within_reason(), tuple(calls))

@@ -10,7 +10,7 @@ from kenobot.ports.sentences import Sentence
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page
 from kenobot.skills.names import LONGEST_NAME, is_name, spell_name
-from kenobot.storage.connection import replace_surrogates
+from kenobot.storage.connection import make_storable
 
 PAGE = "SKILL.md"
 LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY, MOST_LINES = 1024, 500, 500
@@ -110,4 +110,4 @@ def _find_unseen(files: SkillFiles) -> Iterator[str]:
 
 def _text(values: Mapping[str, Value], name: str) -> str:
     value = values.get(name, "")
-    return replace_surrogates(value).strip() if isinstance(value, str) else ""
+    return make_storable(value).strip() if isinstance(value, str) else ""

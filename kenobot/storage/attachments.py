@@ -10,7 +10,7 @@ from typing import Literal
 
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
@@ -106,7 +106,7 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
     connection.execute(
         "UPDATE attachment SET state = ?, mime = ?, digest = ?, text = ?, problem = ? "
         "WHERE inbox_id = ? AND number = ?",
-        (row.state, row.mime, row.digest, row.text, row.problem, message, row.number),
+        (row.state, row.mime, row.digest, make_storable(row.text), make_storable(row.problem), message, row.number),
     )
 
 

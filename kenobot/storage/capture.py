@@ -28,6 +28,10 @@ _UNIQUE = (
 _OLD = "SELECT type, name FROM sqlite_temp_master WHERE name IN (?, ?) OR type = 'trigger' AND name LIKE 'kept_%'"
 
 
+class NoKey(Exception):
+    """Raised for a table whose rows nothing tells apart, such as a unique index of columns that are never NULL."""
+
+
 @dataclass(frozen=True, slots=True)
 class TruthTable:
     """A table whose rows are kept. types: as declared. key: columns that tell its rows apart."""
@@ -131,7 +135,7 @@ def _read_table(cursor: Cursor, name: str) -> TruthTable:
     if not key:
         index = cursor.execute(_UNIQUE, (name, name)).fetchone()
         if index is None:
-            raise ValueError(f"The rows of {name} have no key by which they could be told apart.")
+            raise NoKey(name)
         found = cursor.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", index).fetchall()
         key = tuple(column for (column,) in found)
     return TruthTable(name, tuple(each[0] for each in columns), tuple(each[1] for each in columns), key)

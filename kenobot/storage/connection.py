@@ -124,8 +124,10 @@ def copy_schema(connection: Connection) -> Connection:
     return copy
 
 
-def replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which have no UTF-8, and join split pairs."""
+def make_storable(text: str) -> str:
+    """Remove NULs, which not every database can hold, replace lone surrogates, which have no UTF-8, and join pairs."""
+    if "\0" in text:
+        text = text.replace("\0", "")
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

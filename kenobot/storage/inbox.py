@@ -23,7 +23,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.sentences import change_values, pack_text
 from kenobot.storage import attachments as attachment_rows
-from kenobot.storage.connection import Connection, replace_surrogates
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import find_answered
@@ -106,7 +106,7 @@ class Inbox:
         turn begins at once, so that storing it and claiming it are one write. Its ids must have a UTF-8: see
         `has_bad_ids`.
         """
-        text, name = replace_surrogates(inbound.text), _name(inbound.user_name)
+        text, name = make_storable(inbound.text), _name(inbound.user_name)
         if (text, name) != (inbound.text, inbound.user_name):
             inbound = replace(inbound, text=text, user_name=name)
         now = self._clock.now().isoformat()
@@ -150,12 +150,12 @@ class Inbox:
             "chat": "",
             "session": "",
             "sender": "",
-            "text": replace_surrogates(raw[:_RAW_KEPT]),
+            "text": make_storable(raw[:_RAW_KEPT]),
             "sent_at": now,
             "received_at": now,
             "trace": "",
             "state": "dead",
-            "reason": pack_text(change_values(reason, replace_surrogates)),
+            "reason": pack_text(change_values(reason, make_storable)),
             "done_at": now,
         }
         message = await self._database.write(lambda connection: _insert(connection, row))
@@ -351,7 +351,7 @@ def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
         "thread": inbound.thread,
         "attachments": "[]" if drop_reason else json.dumps(attachment_rows.to_fields(inbound.attachments)),
         "platform_id": inbound.platform_id,
-        "quoted": "" if drop_reason else replace_surrogates(inbound.quoted),
+        "quoted": "" if drop_reason else make_storable(inbound.quoted),
         "quoted_author": "" if drop_reason else _name(inbound.quoted_author),
     }
 
@@ -415,19 +415,24 @@ def _identify(inbound: Inbound) -> tuple[str, ...] | None:
 
 
 def has_bad_ids(inbound: Inbound) -> bool:
-    """Return whether an id holds half a surrogate pair: it has no UTF-8, and mended it would be another id."""
-    ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user)
-    return any(text != replace_surrogates(text) for text in ids)
+    """Return whether an id holds a NUL or half a surrogate pair: no database holds it, and mended it would be another.
+
+    So do what stands in a button or a reaction, and the names that say where it belongs.
+    """
+    ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user, inbound.thread, inbound.platform_id)
+    text = "".join((*ids, inbound.reply_to, inbound.target, inbound.value))
+    return text != make_storable(text)
 
 
 def _escape_surrogates(text: str) -> str:
-    """Escape what has no UTF-8 in `text`, so that no two texts become one."""
+    """Escape NULs and what has no UTF-8 in `text`, so that no two texts become one."""
+    text = text.replace("\0", "\\x00") if "\0" in text else text
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _name(text: str) -> str:
     """Return a person's name on one line and of a sane length: prompts put it before their words in a group."""
-    return " ".join(replace_surrogates(text[:_NAME_KEPT]).split())
+    return " ".join(make_storable(text[:_NAME_KEPT]).split())
 
 
 def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:

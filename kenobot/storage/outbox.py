@@ -11,7 +11,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
 from kenobot.ports.sentences import pack_text
 from kenobot.storage.attachments import to_fields
-from kenobot.storage.connection import Connection, replace_surrogates
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
@@ -275,7 +275,7 @@ def _payload(letter: Destination, part: MessagePart, preview: int) -> str:
     }
     held = {name: value for name, value in payload.items() if value}
     # In its own letters, by which a purge looks for what it erases.
-    return replace_surrogates(json.dumps(held, ensure_ascii=False)) if held else "{}"
+    return make_storable(json.dumps(held, ensure_ascii=False)) if held else "{}"
 
 
 def _outbound(channel: str, chat: str, number: int, text: str, spans: str, payload: str, trace: str) -> Outbound:

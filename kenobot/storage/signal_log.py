@@ -11,7 +11,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence, change_values, pack
 from kenobot.ports.signals import ALL_SIGNALS, Envelope
-from kenobot.storage.connection import Connection, replace_surrogates
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
 
 _BATCH = 64
@@ -84,5 +84,5 @@ class SignalLog:
         if isinstance(reason := envelope.payload.get("reason"), Sentence):  # to be worded in another language
             payload["said"] = pack(change_values(reason, self._redact))
         at = envelope.at.isoformat(timespec="microseconds")
-        told = replace_surrogates(_encode(payload))
+        told = make_storable(_encode(payload))
         return at, envelope.signal.name, envelope.source, envelope.trace, told

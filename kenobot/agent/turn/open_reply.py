@@ -10,7 +10,7 @@ from kenobot.core.graphemes import is_joined, last_whole
 from kenobot.core.redaction import Redactor
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.quotation import is_blank
-from kenobot.storage.connection import replace_surrogates
+from kenobot.storage.connection import make_storable
 
 if TYPE_CHECKING:
     from kenobot.agent.safety.way_out import OpenSentences
@@ -34,7 +34,7 @@ class OpenReply:
 
     def show(self, text: str) -> str:
         """Return what may be shown of a reply that begins with `text`. Of one reply a call repeats no search."""
-        text = replace_surrogates(text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text)
+        text = make_storable(text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text)
         clean = self._redact.settle_known(self._pipeline.clean_settled(self._redact.settle_known(text)))
         if not clean.startswith(self._before):
             self._settled = 0

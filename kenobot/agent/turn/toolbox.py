@@ -21,7 +21,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
 from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource
 from kenobot.ports.tool_input import InputWanted
-from kenobot.storage.connection import replace_surrogates
+from kenobot.storage.connection import make_storable
 
 _log = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ class Toolbox:
         return ToolResult(context.call, self._bound_text(text) or "(nothing)")
 
     def _bound_text(self, text: str) -> str:
-        return cut_text(replace_surrogates(text.replace("\0", "")), self.limits.result_chars)
+        return cut_text(make_storable(text), self.limits.result_chars)
 
     @staticmethod
     def _may_call(principal: Principal, each: PreparedTool) -> bool:

@@ -33,7 +33,7 @@ _AT_ONCE = 20  # files that are held in memory
 
 @dataclass(frozen=True, slots=True)
 class MovedHome:
-    """What was moved. skipped: links and names that are no text, which stayed."""
+    """A home that was moved, and how many files with it. skipped: links and names that are no text, which stayed."""
 
     home: int
     files: int

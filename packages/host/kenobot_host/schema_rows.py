@@ -44,7 +44,7 @@ def upgrade_schema(connection: Connection, *, finish: bool = False) -> list[str]
                 made.append((_OWN, name))
         if (homes := (_HOMES, f"{newest_schema():04d}")) not in done:
             for table in describe_tables(newest_schema()):
-                _upgrade_table(connection, table)
+                _make_table(connection, table)
             made.append(homes)
         with connection.cursor() as cursor:
             cursor.executemany("INSERT INTO kenobot.migration (source, name) VALUES (%s, %s)", made)
@@ -112,7 +112,7 @@ def _upgrade_engine(connection: Connection, done: set[tuple[str, str]], finish: 
     return made
 
 
-def _upgrade_table(connection: Connection, table: Table) -> None:
+def _make_table(connection: Connection, table: Table) -> None:
     """Create a table of homes, or add the columns that it lacks. What keeps its rows right is SQLite's schema."""
     name = Identifier(ROWS, table.name)
     key = SQL(", ").join(Identifier(column) for column in ("home", *table.key))

@@ -10,7 +10,7 @@ from kenobot.agent.safety.trifecta import Exposure, guard_reply
 from kenobot.agent.turn.open_reply import OpenReply
 from kenobot.core.redaction import Redactor
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage.connection import replace_surrogates
+from kenobot.storage.connection import make_storable
 from kenobot_testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.test_tags import TAGS
 
@@ -87,7 +87,7 @@ cases = st.builds(
 
 def whole(text: str, exposure: Exposure) -> str:
     """What the person is shown in the end, as a turn makes it."""
-    processed = PIPELINE.process(REDACT.redact_known(replace_surrogates(text)), (), RecordingTurn(), "en").clean
+    processed = PIPELINE.process(REDACT.redact_known(make_storable(text)), (), RecordingTurn(), "en").clean
     return REDACT.redact_known(guard_reply(processed, (), exposure, PROMPT, MARK).reply)
 
 

@@ -173,7 +173,7 @@ def test_the_ids_that_the_caller_sees_are_its_own(watched: tuple[Connection, Cha
     assert connection.execute("DELETE FROM numbered WHERE id = 1").rowcount == 1
 
 
-@given(st.text(), st.sampled_from(("insert", "update", "upsert")))
+@given(st.text(st.one_of(st.characters(), st.just("\0"))), st.sampled_from(("insert", "update", "upsert")))
 def test_no_text_with_a_nul_is_kept(text: str, how: str) -> None:
     """A statement that would write one fails by itself, and the rest of its transaction stays."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

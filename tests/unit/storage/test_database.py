@@ -286,6 +286,7 @@ async def test_long_work_that_nobody_waits_for_any_more_ends(database: Database)
     assert len(await database.read(_keys)) == len(kept) + 1
 
 
+@pytest.mark.no_replay("a statement with triggers is undone alone")
 async def test_steps_that_a_full_disk_undid_are_not_passed_over(database: Database) -> None:
     """The work fails, so that it is done again as a whole."""
     await _fill(database)

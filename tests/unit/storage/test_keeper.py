@@ -157,6 +157,7 @@ def _write(connection: Connection, key: str) -> None:
     connection.commit()
 
 
+@pytest.mark.no_replay("its database has no keeper")
 def test_a_database_without_a_keeper_has_none(tmp_path: Path) -> None:
     """Nothing is called for it, and what reads never has one."""
     with closing(connect(tmp_path / "alone.db")) as connection:

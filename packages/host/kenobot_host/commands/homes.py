@@ -26,7 +26,7 @@ def upgrade(context: CommandContext) -> int:
     with _open(address=find_address(os.environ), is_new=True) as store, store.connections.open_long() as connection:
         made = schema_rows.upgrade_schema(connection, finish=context.args.finish)
         left = schema_rows.list_unfinished(connection)
-    lines = [say("The tables are up to date.") if not made else say("Done: {made}.", made=", ".join(made))]
+    lines = [say("The tables are up to date; migrations made now: {count}.", count=len(made))]
     if left:
         lines.append(say("Once no worker of the version before runs: `kenobot host upgrade --finish`."))
     return options.print_row({"made": made, "unfinished": left}, context.args.json, "\n".join(lines))
