@@ -210,6 +210,10 @@ class WarmHome:
         """Build the plugins of the home, its channel fed from the mail."""
         services = self._services
         parts = load_plugins(self.home, loaded, services.clock, (CHANNEL,))
+        if others := set(loaded.settings.channels.enabled) - {CHANNEL}:
+            _log.warning(
+                "home %d has channels that no host serves: %s", self.activation.home, ", ".join(sorted(others))
+            )
         settings: TelegramSettings = loaded.plugin_settings("kenobot.channels", CHANNEL, TelegramSettings)
         settings = settings.model_copy(update={"webhook_url": ""})  # the host's ingress takes these in
         lease = Lease(services.pool, self._bot.account, self.holds)
