@@ -21,6 +21,7 @@ _ANSWER = "Claro, aquí va una respuesta de una frase; of course, an answer of u
 _WINDOW, _QUIET = 0.1, 0.0015  # seconds; CPU in them of a process that has nothing to do
 _CALM = 11  # such windows in a row: work behind the scenes rests for a second at most
 _LONGEST = 30.0
+_COMES_UP = 120.0  # on a busy machine
 
 Command = Callable[[str, str], list[str]]
 """Builds the command of another bot, from the addresses of Telegram and of the model."""
@@ -45,10 +46,16 @@ class Exchange:
 class _TimedTelegram(Telegram):
     sent_at = 0.0
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.polled = asyncio.Event()
+
     @web.middleware
     async def _watch(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
+        if request.path.casefold().endswith("/getupdates"):
+            self.polled.set()
         if request.path.endswith("/sendMessage"):
             self.sent_at = time.time()
         return await super()._watch(request, handler)
@@ -75,6 +82,7 @@ class Line:
 
     def __init__(self, telegram: _TimedTelegram, model: _TimedModel, bot: Bot) -> None:
         self.bot = bot
+        self.longest = _LONGEST  # seconds that quiet is waited for
         self._telegram = telegram
         self._model = model
 
@@ -102,12 +110,19 @@ class Line:
 
     async def quiet(self) -> None:
         """Return once the process uses next to no CPU for longer than it rests."""
-        seen, until, calm = cpu_seconds(self.pid), time.monotonic() + _LONGEST, 0
+        seen, until, calm = cpu_seconds(self.pid), time.monotonic() + self.longest, 0
         while calm < _CALM and time.monotonic() < until:
             await asyncio.sleep(_WINDOW)
             now = cpu_seconds(self.pid)
             calm = calm + 1 if now - seen < _QUIET else 0
             seen = now
+
+    async def come_up(self) -> float:
+        """Wait until the bot asks for messages and all is quiet; return the seconds of CPU that its start has taken."""
+        async with asyncio.timeout(_COMES_UP):
+            await self._telegram.polled.wait()
+        await self.quiet()
+        return cpu_seconds(self.pid)
 
     async def start_anew(self) -> tuple[float, float]:
         """Stop the bot, leave it a message, and start it: seconds until it has answered, and CPU until all is quiet."""

@@ -119,7 +119,7 @@ def run(sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback)
 
 async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback) -> SizeResult:
     tell(f"{size:,} memories: taking them in")
-    await _fill(Home(folder / "home"), size)
+    await fill(Home(folder / "home"), size)
     meter, line = CostMeter(), _Line(_LINE)
     provider = ScriptedProvider(meter.reply, name="meter", keep=0)
     house = Simulation(folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
@@ -137,7 +137,7 @@ async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: Pr
     return _row(size, request_tokens(hello.request), meter.sizes, built, taken)
 
 
-async def _fill(home: Home, size: int) -> None:
+async def fill(home: Home, size: int) -> None:
     """Put so many memories into a new home, as an import does."""
     home.prepare()
     database = Database.open(home.database, home.backups)

@@ -1,6 +1,6 @@
 """Read, compare and atomically replace files that people edit too.
 
-Everything here blocks, for worker threads, but for `read`, `replace` and `append`. Paths are put together as text: what
+Everything here blocks, for worker threads, but for `read` and `replace`. Paths are put together as text: what
 a thread does beside turns holds them up.
 """
 
@@ -205,18 +205,9 @@ def _require_no_link(folder: str) -> None:
 
 async def replace(root: Path, path: str, text: str, expected: FileStamp | None) -> FileStamp | None:
     """Write one file in a thread; see `write`. Cancelled, it ends the file before it gives way. Raises OSError."""
-    return await _put(root, PendingFile(path, text, expected))
-
-
-async def append(root: Path, path: str, text: str, expected: FileStamp) -> FileStamp | None:
-    """Append to one file in a thread; see `replace`."""
-    return await _put(root, PendingFile(path, text, expected, appends=True))
-
-
-async def _put(root: Path, file: PendingFile) -> FileStamp | None:
-    work = asyncio.ensure_future(asyncio.to_thread(write, root, [file]))
+    work = asyncio.ensure_future(asyncio.to_thread(write, root, [PendingFile(path, text, expected)]))
     try:
-        outcome = (await asyncio.shield(work))[file.path]
+        outcome = (await asyncio.shield(work))[path]
     except asyncio.CancelledError:
         await asyncio.gather(work, return_exceptions=True)
         raise

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 import pytest_asyncio
 from procrastinate import App
+from procrastinate.jobs import Status
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
@@ -18,7 +19,7 @@ from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import Lease, MailSource
 from kenobot_host.ingress import WebhookTaker
 from kenobot_host.intake import pool_of
-from kenobot_host.polling import BotPoller, read_updates, take_in
+from kenobot_host.polling import BotPoller, read_updates, request_poll, take_in
 from kenobot_host.schema_rows import upgrade_schema
 from tests.hosting.chaos.platform import Platform
 
@@ -107,22 +108,32 @@ async def test_only_genuine_posts_are_taken_in(engine: App) -> None:
 
 
 async def test_a_bot_is_polled_into_the_mail(engine: App) -> None:
-    """What the platform hands over is in the mail before it is confirmed, and the next poller waits its turn."""
+    """What is handed over is stored before it is confirmed; the next poller waits, and one that lost its job ends."""
     async with Platform() as platform:
         async with pool_of(engine).connection() as connection:
             bot = mail_rows.Bot(ACCOUNT, TOKEN, platform.base_url, "poll", "", HOME)
             await mail_rows.set_bot(connection, bot)
+            await request_poll(connection, ACCOUNT)
+        worker = await engine.job_manager.register_worker()
+        job = await engine.job_manager.fetch_job(queues=["bots"], worker_id=worker)
+        assert job is not None
         released = asyncio.Event()
         poller = BotPoller(pool_of(engine), SystemClock(), BotTokens(None))
-        polling = asyncio.create_task(poller.poll(ACCOUNT, released))
+
+        async def holds(connection: psycopg.AsyncConnection) -> bool:
+            return await activation_rows.holds(connection, job.id or 0, worker, job.attempts)
+
+        polling = asyncio.create_task(poller.poll(ACCOUNT, released, holds))
         await platform.tell("hello", "10", TOKEN, posted=False)
         async with asyncio.timeout(20):
             while not await _mail(engine):
                 await asyncio.sleep(0.02)
-        released.set()
-        await polling
-        (job,) = await engine.job_manager.list_jobs_async(queue="bots", status="todo")
-        assert job.lock == f"bot:{ACCOUNT}"
+        (next_job,) = await engine.job_manager.list_jobs_async(queue="bots", status="todo")
+        assert next_job.lock == f"bot:{ACCOUNT}"
+        await engine.job_manager.finish_job(job, Status.SUCCEEDED, delete_job=True)
+        async with asyncio.timeout(20):
+            await platform.tell("more", "10", TOKEN, posted=False)  # ends the poll that is under way
+            await polling  # which asks again whether it may
 
 
 async def test_a_worker_that_lost_its_home_sends_nothing(engine: App) -> None:

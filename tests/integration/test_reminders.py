@@ -133,6 +133,37 @@ async def test_a_reminder_is_named_by_its_number_in_the_list(tmp_path: Path) -> 
         assert "the bins" in await house.say("/reminders")
 
 
+async def test_a_reminder_is_named_by_its_ordinal(tmp_path: Path) -> None:
+    """From the beginning of the list or its end, in orders and in answers; one that is not there is said to be none."""
+    async with scene(tmp_path, EagerClock()) as house:
+        for what, day in (("feed the hens", "Monday"), ("ring the vet", "Tuesday"), ("post the parcel", "Wednesday")):
+            await house.say(f"remind me on {day} at 10 to {what}")
+        assert "“ring the vet”: Friday" in await house.say("move the second reminder to Friday")
+        assert "«ring the vet»" in await house.say("cancela el último recordatorio")
+        assert "“feed the hens”" in await house.say("delete the first one")
+        assert "no such reminder" in await house.say("cancel the fourth")
+        await house.say("remind me to feed the hens on Sunday at 9")
+        assert "1. " in await house.say("cancel my reminders")
+        assert "“post the parcel”" in await house.say("the second one")
+
+
+async def test_a_reminder_without_words_is_asked_for_them(tmp_path: Path) -> None:
+    """The next message has them; a yes takes what was said last, a question or another fact is no answer."""
+    async with scene(tmp_path, EagerClock()) as house:
+        assert "What shall I remind you of (Friday 20 February)?" in await house.say("remind me on Friday")
+        assert "“prune the vine”: Friday 20 February, 9:00" in await house.say("to prune the vine")
+        await house.say("I must hand in the form")
+        assert "Say yes if it is “I must hand in the form”" in await house.say("remind me tomorrow at 7")
+        assert "“I must hand in the form”: tomorrow" in await house.say("yes")
+        assert "¿Qué te recuerdo" in await house.say("recuérdame el martes a las 8")
+        assert "Lo recordaré: «mi tía vive en Lugo»" in await house.say("mi tía vive en Lugo")
+        await house.say("recuérdame el martes a las 8")
+        assert "Lugo" in await house.say("¿dónde vive mi tía?")
+        await house.say("recuérdame el martes a las 8")
+        assert "lo dejo" in await house.say("no")
+        assert "8:00" not in await house.say("/reminders")
+
+
 async def test_all_are_cancelled_after_a_question(tmp_path: Path) -> None:
     """It shows them first, and each can be taken back."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:

@@ -91,6 +91,24 @@ async def test_the_times_of_a_window_are_summed_by_group(tmp_path: Path, capsys:
     assert run(ManualClock(START + timedelta(days=40)))[0] == 2
 
 
+async def test_the_times_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a picture with each group and phase by name; where it cannot be written, a plain line says so."""
+    pytest.importorskip("matplotlib", reason="nothing draws: pip install 'kenobot[plots]'")
+    clock = EagerClock()
+    async with Scene(tmp_path, provider=Slow(clock), clock=clock) as scene:
+        await scene.say("Hello")
+    for name, begins in (("times.svg", b"<?xml"), ("times.png", b"\x89PNG")):
+        file = tmp_path / name
+        assert main(["--home", str(tmp_path / "home"), "stats", "--by", "model", "--plot", str(file)], clock) == 0
+        assert str(file) in capsys.readouterr().out
+        assert file.read_bytes().startswith(begins)
+    drawn = (tmp_path / "times.svg").read_text("utf-8")
+    assert all(name in drawn for name in ("slow-1", "first word", "p95"))
+    wrong = str(tmp_path / "none" / "times.svg")
+    assert main(["--home", str(tmp_path / "home"), "stats", "--plot", wrong], clock) == 78
+    assert "cannot be written" in capsys.readouterr().err
+
+
 def test_percentiles_are_values_that_were_measured() -> None:
     """By the nearest rank, as for few values there is nothing between two of them."""
     assert distribution([]) == (0, 0, 0, 0, 0, 0)

@@ -35,6 +35,9 @@ KIND = "change"
 ASKED = "asked"
 """The kind of the event that tells of a question, on the memory that it is about."""
 
+NOT_ASKED = "not asked"
+"""The kind of the event that tells of a question that was not put, because the day had enough of them."""
+
 BOTH_STAND = "both stand"
 """The kind of the event that tells of a no to it."""
 
@@ -72,10 +75,10 @@ def open_change(
 
 
 def list_rivals(connection: Connection, record: int, reach: tuple[str, ...]) -> list[Record]:
-    """List the live memories that may have taken the place of one: as was asked, and not denied."""
+    """List the live memories that probably took the place of one, and of which nobody said that both stand."""
     told = Memory.history.list_events(connection, record)
     denied = {each.data.get("new") for each in told if each.kind == BOTH_STAND}
-    asked = {each.data.get("new") for each in told if each.kind == ASKED}
+    asked = {each.data.get("new") for each in told if each.kind in (ASKED, NOT_ASKED)}
     found = (Memory.records.get(connection, int(str(new)), reach) for new in asked - denied if new is not None)
     return [each for each in found if each is not None and each.status == "active"]
 

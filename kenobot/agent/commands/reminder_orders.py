@@ -338,7 +338,8 @@ def _read_about_one(kind: str, message: _Message, match: re.Match[str], language
     if found is None:
         return None
     # Of alarms there are those of cars and of fire.
-    is_sure = "named" in groups and (not what or not groups["named"].startswith("alarm"))
+    is_numbered = read_number(what) is not None and _PHRASES[language].noun.search(message.plain) is not None
+    is_sure = is_numbered or ("named" in groups and (not what or not groups["named"].startswith("alarm")))
     return ReminderOrder(found, language, what, when, sure=is_sure, all=is_of_all, time=time)
 
 

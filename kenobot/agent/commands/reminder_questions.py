@@ -20,6 +20,7 @@ from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
 from kenobot.agent.commands.reminder_orders import (
     ReminderOrder,
+    match_order,
     read_choice,
     read_half,
     read_what,
@@ -225,7 +226,7 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
 
 def _read_words(text: str, language: Language, now: datetime) -> str:
     """Read what a reminder is to say in an answer; "" for a question, or what tells something else."""
-    if parse_answer(text) is not None or question_in(text) or takes_back(text):
+    if parse_answer(text) is not None or question_in(text) or takes_back(text) or match_order(text, now) is not None:
         return ""
     facts = (fact for fact in extract_facts(text, now.date()) if fact.confidence > TIERS["implied"])
     return "" if any(fact.category != "commitment" for fact in facts) else read_what(text, language)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import ASKED, KIND, ChangePayload, open_change
+from kenobot.agent.commands.changed import ASKED, KIND, NOT_ASKED, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import Memory, SideIndex, Telling
@@ -53,8 +53,11 @@ class ChangeAsker:
         decisions: Sequence[tuple[Candidate, Decision]],
         at: datetime,
     ) -> ChangeQuestion | None:
-        """Choose the memory that a message probably changes, if there is one to be asked about."""
-        if not self._may_ask(connection, turn, at):
+        """Choose the memory that a message probably changes, if there is one to be asked about.
+
+        Where the day had enough questions, and both are noted, it is chosen without one.
+        """
+        if not self._most or not _is_own_word(turn):
             return None
         made = [decision.record for _, decision in decisions if decision.record is not None]
         if any(_has_ended_something(connection, record) for record in made):
@@ -69,13 +72,15 @@ class ChangeAsker:
         old, new = standing[place], made[-1] if made else None
         if new is None and corrects_value(turn.text, old.text):  # "it's 900" is about what was just said, or unclear
             return None
-        clause = find_clause(turn.text, said, old.text)
-        question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause)
+        clause, is_put = find_clause(turn.text, said, old.text), self._has_questions_left(connection, at)
+        question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause, is_put)
+        if not is_put and new is None:
+            return None
         return None if _was_asked(connection, question) else question
 
     def choose_corrected(self, connection: Connection, turn: ConversationTurn, at: datetime) -> ChangeQuestion | None:
         """Choose the memory told a moment ago that a message of few words puts right."""
-        if not self._may_ask(connection, turn, at):
+        if not _is_own_word(turn) or not self._has_questions_left(connection, at):
             return None
         last = next(reversed(_standing(connection, turn)), None)
         if last is None or turn.at - datetime.fromisoformat(last.created) > _SAME_MOMENT:
@@ -91,10 +96,13 @@ class ChangeAsker:
         self, connection: Connection, data: TurnData, question: ChangeQuestion, at: datetime
     ) -> tuple[Choice, ...]:
         """Open a question in the transaction that stores its reply, behind it; return its buttons."""
+        told = {"words": question.words, "new": question.new}
+        if not question.is_put:
+            Telling.note(connection, question.old.id, NOT_ASKED, at, data.pending.session, told)
+            return ()
         pending, day, language = data.pending, local_day(at, self._zone), data.reply_language
         count = {"day": day, "count": self._count_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
-        told = {"words": question.words, "new": question.new}
         Telling.note(connection, question.old.id, ASKED, at, pending.session, told)
         newest = conversation.newest_message_id(connection, pending.session)
         payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
@@ -112,13 +120,16 @@ class ChangeAsker:
         found = vectors.get_beside(MODEL, text, [each.id for each in standing])
         return weigh_meanings(*found) if found is not None else ()
 
-    def _may_ask(self, connection: Connection, turn: ConversationTurn, at: datetime) -> bool:
-        is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
-        return is_own and self._count_today(connection, at) < self._most
+    def _has_questions_left(self, connection: Connection, at: datetime) -> bool:
+        return self._count_today(connection, at) < self._most
 
     def _count_today(self, connection: Connection, at: datetime) -> int:
         known: dict[str, str | int] = read_json(connection, _COUNT, {})
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
+
+
+def _is_own_word(turn: ConversationTurn) -> bool:
+    return turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
 
 
 def _lean(connection: Connection, at: datetime) -> float:

@@ -21,9 +21,11 @@ from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
-_MOST_FOUND = 5
+_MOST_FOUND = 8
+_FIRST = 3  # of those found, which leave room for what may have taken their place
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _POLICY = DEFAULT.recall
+_NEARLY = 0.8  # of the best one's probability
 _NEAR_FROM = _POLICY.low_up_to  # relevance by meaning alone
 _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
 
@@ -44,8 +46,8 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
         for each in found.memories
         for rival in list_rivals(connection, each.record.id, query.scopes)
     ]
-    shown = {each.record.id: each for each in (*found.memories, *rivals)}
-    return replace(found, shown=tuple(sort_newest_first(shown.values())[:_MOST_FOUND]))
+    shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
+    return replace(found, shown=tuple(sort_newest_first([*shown.values()][:_MOST_FOUND])))
 
 
 def _choose_by_judge(
@@ -54,25 +56,37 @@ def _choose_by_judge(
     """Choose what probably answers a question. likely: how probably each memory does, by its record."""
     told = [MemoryReader.as_recalled(record, query.zone) for record in asked.records]
     known = {each.record.id for each in told}
-    able = [
-        each
-        for each in report.memories
-        if each.record.id not in known and not (asked.attribute and _gives_another(each.text, asked.attribute))
-    ]
-    answers = [each for each in able if likely.get(each.record.id, 0.0) >= _POLICY.none_below]
-    surely = [*told, *(each for each in answers if likely[each.record.id] >= _POLICY.medium_below)]
-    if surely:  # what is newer may have changed it, in words that come less near to the question
-        first = max(map(_told_at, surely))
-        shown = [*surely, *(each for each in answers if each not in surely and _told_at(each) > first)]
+    able = [each for each in report.memories if each.record.id not in known and asked.may_be_told_by(each.record)]
+    best = max([*told, *able], key=lambda each: likely.get(each.record.id, 0.0), default=None)
+    most = likely.get(best.record.id, 0.0) if best is not None else 0.0
+    whole = {each.record.id for each in able if likely.get(each.record.id) and _has_all_words(each, report)}
+    if told:  # which only what is newer may have changed
+        last = max(map(_told_at, told))
+        able = [each for each in able if _told_at(each) > last]
+    beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
+    shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
+    if told or whole or (shown and most >= _POLICY.medium_below):
         is_unsure = not told and _are_of_other_things(memory, query.text, shown)
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
-    if answers:
-        return replace(report, level="low", shown=tuple(answers))
+    if shown:
+        return replace(report, level="low", shown=tuple(shown))
     if query.question.asks_for_work:  # which nothing that was told answers
         return _choose_by_words(memory, report, query, asked)
-    return replace(
-        report, level="none", shown=tuple(each for each in _list_about(report) if each in able)[:_MOST_FOUND]
-    )
+    near = tuple(each for each in _list_about(report) if each in able)
+    return replace(report, level="none", shown=near[:_MOST_FOUND])
+
+
+def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
+    """Return whether a memory has all that a question names, as each about Moira for "what do you know of Moira?"."""
+    return bool(report.query_terms) and frozenset(report.query_terms) <= frozenset(memory.matched)
+
+
+def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mapping[int, float]) -> bool:
+    """Return whether a memory probably answers as well as the best, or is newer and may have changed that."""
+    share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
+    if share < _POLICY.none_below:
+        return False
+    return share >= _NEARLY * most or (share >= _POLICY.low_below and _told_at(memory) > _told_at(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
@@ -151,6 +165,15 @@ class _Asked:
     of_another: bool
     records: Sequence[Record]
 
+    def may_be_told_by(self, record: Record) -> bool:
+        """Return whether a record may tell it: not one of somebody else, nor one that gives another attribute alone."""
+        if not self.attribute:
+            return True
+        if not self.of_another and record.subject not in ("", OWNER_SUBJECT):
+            return False
+        given = read_attribute(record.text)
+        return given is None or given.attribute in (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+
 
 def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:
     """Find the attribute that a question asks for."""
@@ -178,12 +201,6 @@ def _records_with_attribute(
         for record in Memory.records.list_with_attribute(connection, scope, subject, name)
     }
     return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
-
-
-def _gives_another(text: str, attribute: str) -> bool:
-    """Return whether a text gives one attribute and no more, and not the one that is asked for."""
-    told = read_attribute(text)
-    return told is not None and told.attribute not in (attribute, *_ALSO_TELLS.get(attribute, ()))
 
 
 def _tells(record: Record, subject: str, attribute: str) -> bool:

@@ -55,8 +55,9 @@ class ReplyWriter:
             notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
-        if not question and data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), data.reply_language))
+        change = data.report.change if data.report is not None else None
+        if not question and change is not None and change.is_put:
+            notes.append(change.text(self._s.clock.now(), data.reply_language))
         if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
             notes.append(held)
         whole = "\n\n".join((clean, *notes))

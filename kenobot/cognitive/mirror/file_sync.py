@@ -7,7 +7,7 @@ be, `_absorb` lets memory follow a person's edit of it, and `_note` stores what 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -30,6 +30,7 @@ from kenobot.storage.state import read_state, write_states
 log = logging.getLogger(__name__)
 
 Detail = TypeVar("Detail")
+Note = Callable[[Connection], object]
 FileKey = str | int
 """A path, or the number of a record whose files are meant."""
 
@@ -84,6 +85,7 @@ class FileSync(Generic[Detail]):
         # bounded: the memory files; test_what_is_known_of_memory_files_goes_with_them
         self._seen: dict[str, FileStamp] = {}
         self._under_way: frozenset[str] = frozenset()  # files and folders that are being written
+        self._notes: list[Note] = []  # bounded: one batch of files; turn
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ class FileSync(Generic[Detail]):
     async def sync_out(self, dirty: DirtyFiles | None = None) -> int:
         """Write every file whose records changed; how many facts edits touched that were found on the way.
 
-        dirty: those files, where they were found just now; then the caller notes how far this came (`note_cursors`).
+        dirty: those files, where they were found just now; then the caller notes how far this came (`store_round`).
         Raises StoreError; a file that fails is tried again with the next call.
         """
         async with self._flushing:
@@ -115,13 +117,14 @@ class FileSync(Generic[Detail]):
             try:
                 for start in range(0, len(found.keys), self.batch):
                     async with self._lock:
+                        await self._store_notes()
                         touched += await _finish(self._write(found.keys[start : start + self.batch]))
             except BaseException:
                 self._again |= found.again
                 raise
             self._cursor = found.event
             if dirty is None:
-                await note_cursors(self._database, [self])
+                await store_round(self._database, [self])
             return touched
 
     async def _look_for_dirty(self) -> DirtyFiles:
@@ -148,8 +151,18 @@ class FileSync(Generic[Detail]):
         """Remember that an event is noted as the one up to which all is written."""
         self._stored_cursor = event
 
+    async def _store_notes(self) -> None:
+        """Store what is noted of files that were written; the lock is held. Before it, they look like edited ones.
+
+        A crash before that is no harm: a file that holds what it would be written as is known as our own.
+        """
+        if notes := self._notes:
+            await self._database.write(partial(_call_each, works=notes))
+            self._notes = []
+
     async def _open(self) -> None:
         """Learn where the last process stopped."""
+        await self._store_notes()
         if self._cursor is None:
             self._cursor = int(await self._database.read(lambda c: read_state(c, self.cursor_key)) or 0)
             self._stored_cursor = self._cursor
@@ -289,13 +302,29 @@ class FileSync(Generic[Detail]):
         raise NotImplementedError
 
 
-async def note_cursors(database: Database, kinds: Iterable[FileSync[Any]]) -> None:
-    """Note up to which event the files of some kinds are written, by one transaction. Raises StoreError."""
-    due = [(kind, event) for kind in kinds if (event := kind.next_cursor()) is not None]
-    if due:
-        await database.write_soon(partial(write_states, values={kind.cursor_key: str(event) for kind, event in due}))
+async def store_round(database: Database, kinds: Sequence[FileSync[Any]]) -> None:
+    """Store what a round of writing noted of files of some kinds, and up to which event they are written.
+
+    By one transaction. Raises StoreError.
+    """
+    async with contextlib.AsyncExitStack() as locks:
+        for kind in kinds:
+            await locks.enter_async_context(kind._lock)
+        due = [(kind, event) for kind in kinds if (event := kind.next_cursor()) is not None]
+        works = [note for kind in kinds for note in kind._notes]
+        if due:
+            works.append(partial(write_states, values={kind.cursor_key: str(event) for kind, event in due}))
+        if works:
+            await database.write_soon(partial(_call_each, works=works))
+        for kind in kinds:
+            kind._notes = []
         for kind, event in due:
             kind.confirm_cursor(event)
+
+
+def _call_each(connection: Connection, works: Iterable[Note]) -> None:
+    for work in works:
+        work(connection)
 
 
 async def _finish(work: Coroutine[None, None, int]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileSync, note_cursors
+from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileSync, store_round
 from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.mirror.pattern_file import PatternFile
@@ -195,7 +195,7 @@ class MemoryFiles:
                 is_note_due = is_note_due or is_due or bool(touched)
                 if not touched:
                     break
-            await note_cursors(self._database, self._kinds)
+            await store_round(self._database, self._kinds)
             if is_note_due:
                 await self.session_note.sync_out()
 

@@ -42,6 +42,14 @@ def list_folders(root: Path, *, archive: bool = True) -> list[str]:
     return found
 
 
+def watched_folders(root: Path) -> dict[str, FileStamp | None]:
+    """Stat, before they are listed, the folders whose own stamps tell whether list files came, went or were replaced.
+
+    None for those that are not there. The archive is none of them.
+    """
+    return {folder: peek(f"{root}/{folder}") for folder in (*GROUPS, "identity", *list_folders(root, archive=False))}
+
+
 def stat_paths(root: Path, paths: Iterable[str]) -> dict[str, FileStamp]:
     """Stat those of `paths` that are plain files."""
     found: dict[str, FileStamp] = {}

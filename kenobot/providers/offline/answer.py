@@ -153,7 +153,7 @@ def _quote_found(reading: ParsedRequest, *, asks: bool) -> str:
     """Quote what memory holds. asks: the message asks for it, and told nothing that could have been kept."""
     heading: Phrase = "found" if asks else "nothing_kept"
     if asks and reading.level in ("none", "low"):
-        heading = "found_near" if reading.level == "none" else "found_unsure"
+        heading = "found_unsure"
     elif asks and len(reading.found) > 1:
         heading = "found_several"
     may_disagree = asks and reading.level != "none" and len(reading.found) > 1

@@ -67,7 +67,7 @@ class LeasedJobs(JobManager):
                 rows.FINISH, **leased, status=status.value, delete_job=delete_job
             )
 
-        await insist(finish)
+        await retry_while_away(finish)
 
     async def retry_job(self, job: Job, *_: object, **__: object) -> None:
         """Queue a job anew that is still its worker's: at once, and as it was."""
@@ -77,10 +77,10 @@ class LeasedJobs(JobManager):
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Tell that a worker lives; try again for as long as anybody would believe it."""
-        await insist(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
+        await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
 
 
-async def insist(work: Callable[[], Awaitable[None]], seconds: float = _FINISH_SECONDS) -> None:
+async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float = _FINISH_SECONDS) -> None:
     """Do work, again where the database cannot be reached, for some seconds. Raises what ended the last try."""
     ends = asyncio.get_running_loop().time() + seconds
     while True:

@@ -47,7 +47,7 @@ def lock_of(home: int) -> str:
 
 
 async def request_job(connection: AsyncConnection, queue: str, task: str, lock: str, args: dict[str, object]) -> None:
-    """Have a job wait that begins after this transaction's end; none is added where one waits already."""
+    """Queue a job that begins after this transaction's end; none is added where one waits already."""
     while True:
         waiting = await connection.execute(_WAITING, (lock,))
         if await waiting.fetchone():
@@ -61,12 +61,12 @@ async def request_job(connection: AsyncConnection, queue: str, task: str, lock: 
 
 
 async def request_activation(connection: AsyncConnection, home: int) -> None:
-    """Have a home opened, or looked after once more when it is closed."""
+    """Queue the activation of a home: it is opened, or looked after once more when it is closed."""
     await request_job(connection, "homes", ACTIVATE, lock_of(home), {"home": home})
 
 
 async def set_timer(connection: AsyncConnection, home: int, due: datetime | None) -> None:
-    """Have a home activated at a time, in place of the time set before; None for never.
+    """Set the time at which a home is activated, in place of the one set before; None for never.
 
     The timer carries no lock: a job scheduled for later that did would keep all others of its lock waiting.
     """

@@ -27,15 +27,17 @@ _WAIT_SECONDS: Final = 25.0
 _MESSAGES_A_SECOND: Final = 30.0  # of a bot, as Telegram allows
 
 Pool = AsyncConnectionPool[AsyncConnection]
+Holds = Callable[[AsyncConnection], Awaitable[bool]]
+"""Asks whether a job's row still names its worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What a home's channel asks before it sends. holds: whether the home is still this worker's."""
+    """The right to send for a home. holds: whether the home is still this worker's."""
 
     pool: Pool
     bot: str
-    holds: Callable[[AsyncConnection], Awaitable[bool]]
+    holds: Holds
 
     async def await_turn(self) -> None:
         """Return when the next message of the bot may go out. Raises Unavailable where the home has passed on.
@@ -66,6 +68,7 @@ class MailSource:
         self._bot = bot
         self._home = home
         self._rung = rung
+        # bounded: 100 updates; test_mail_is_handed_over_in_the_order_of_the_platform
         self._given: list[int] = []
         self.server_time: datetime | None = None
 
@@ -82,13 +85,13 @@ class MailSource:
         """Delete what is stored of the updates handed over before, and hand over the oldest that are left."""
         try:
             async with asyncio.timeout(_WAIT_SECONDS):
-                return await self._next(offset)
+                return await self._load_next(offset)
         except TimeoutError:
             return ()
         except UNREACHABLE as error:
             raise Unavailable("host.unreachable", reason=error) from None
 
-    async def _next(self, offset: int | None) -> Sequence[object]:
+    async def _load_next(self, offset: int | None) -> Sequence[object]:
         stored = [number for number in self._given if offset is not None and number < offset]
         if stored:
             async with self._pool.connection() as connection:

@@ -56,7 +56,7 @@ class WebhookTaker:
         self._tokens = tokens
         self._clock = clock
         self._public = public
-        self._hooks: dict[str, tuple[mail_rows.Bot, Webhook]] = {}  # bounded: the bots of the host; look
+        self._hooks: dict[str, tuple[mail_rows.Bot, Webhook]] = {}  # bounded: the bots of the host; start
 
     def build_app(self) -> Starlette:
         """Build the application that platforms post to."""

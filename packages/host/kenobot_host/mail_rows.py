@@ -151,7 +151,7 @@ async def set_bot(connection: AsyncConnection, bot: Bot) -> None:
 
 
 async def set_routes(connection: AsyncConnection, bot: str, home: int, chats: Collection[str]) -> None:
-    """Have chats of a bot come to a home."""
+    """Route chats of a bot to a home."""
     for chat in chats:
         await connection.execute(
             "INSERT INTO kenobot.route (bot, chat, home) VALUES (%s, %s, %s) "

@@ -18,7 +18,7 @@ from kenobot.ports.errors import RemoteError
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import BOTS, UNREACHABLE
 from kenobot_host.bot_tokens import BotTokens
-from kenobot_host.hosted_telegram import Pool
+from kenobot_host.hosted_telegram import Holds, Pool
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ async def take_in(pool: Pool, bot: str, updates: Sequence[mail_rows.Update]) -> 
 
 
 async def request_poll(connection: AsyncConnection, bot: str) -> None:
-    """Have a bot polled by whichever ingress is free next."""
+    """Queue the polls of a bot for the ingress that is free next."""
     await activation_rows.request_job(connection, BOTS, activation_rows.POLL, f"bot:{bot}", {"bot": bot})
 
 
@@ -64,14 +64,17 @@ class BotPoller:
         self._clock = clock
         self._tokens = tokens
 
-    async def poll(self, account: str, released: asyncio.Event) -> None:
-        """Poll a bot until it is gone, or the ingress ends. The next poller waits behind this one's lock meanwhile."""
+    async def poll(self, account: str, released: asyncio.Event, holds: Holds) -> None:
+        """Poll a bot until it is gone, or the ingress ends. The next poller waits behind this one's lock meanwhile.
+
+        holds: whether the bot is still this ingress's to poll; asked before each poll.
+        """
         async with self._pool.connection() as connection:
             bot = await mail_rows.load_bot(connection, account)
             if bot is None or bot.intake != "poll":
                 return
             await request_poll(connection, account)
-        polling = asyncio.create_task(self._poll_on(bot), name=f"poll {account}")
+        polling = asyncio.create_task(self._poll_on(bot, holds), name=f"poll {account}")
         asked = asyncio.create_task(released.wait())
         try:
             await asyncio.wait({polling, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -80,13 +83,17 @@ class BotPoller:
             polling.cancel()
             await asyncio.gather(polling, return_exceptions=True)
 
-    async def _poll_on(self, bot: mail_rows.Bot) -> None:
+    async def _poll_on(self, bot: mail_rows.Bot, holds: Holds) -> None:
         client = build_client(bot, self._tokens.open(bot.account, bot.token), self._clock)
         offset: int | None = None
         failures = 0
         async with client:
             while True:
                 try:
+                    async with self._pool.connection() as connection:
+                        if not await holds(connection):
+                            _log.warning("bot %s is polled by another ingress by now", bot.account)
+                            return
                     if not bot.username:
                         bot = await self._learn_name(bot, client)
                     updates = read_updates(await client.get_updates(offset))

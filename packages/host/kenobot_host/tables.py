@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.ports.frozen import dataclass
@@ -50,7 +50,7 @@ def newest_schema() -> int:
     return migrations()[-1][0]
 
 
-@cache
+@lru_cache(maxsize=8)
 def describe_tables(schema: int) -> tuple[Table, ...]:
     """Describe the tables that PostgreSQL keeps, as they are after so many migrations of a home's database."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

@@ -51,13 +51,15 @@ from kenobot_host.working_copies import WorkingCopies
 _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.25
+_PROBE_SECONDS: Final = 2.0
+_FAILURES: Final = 3
 _TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
 _ADDRESS: Final = "KENOBOT_CHANNELS__TELEGRAM__BASE_URL"
 
 
 @dataclass(frozen=True, slots=True)
 class HostServices:
-    """What all homes of a worker share. idle_seconds: without mail or work, before a home is put away.
+    """Services that all homes of a worker share. idle_seconds: without mail or work, before a home is put away.
 
     folder: of the working copies. environ: of the settings that all homes have, such as the key of a provider.
     """
@@ -76,8 +78,8 @@ class WarmHomes:
 
     def __init__(self, services: HostServices) -> None:
         self._services = services
-        self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency
-        self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; serve
+        self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
+        self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
 
     def build_keeper(self, database: Path) -> Keeper | None:
         """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
@@ -92,7 +94,7 @@ class WarmHomes:
         return tuple(self._open)
 
     async def serve(self, activation: Activation, released: asyncio.Event) -> None:
-        """Have a home open until it is idle, released or lost. Raises KenobotError where it cannot be opened."""
+        """Open a home until it is idle, released or lost. Raises KenobotError where it cannot be opened."""
         lock = self._locks.setdefault(activation.home, asyncio.Lock())
         try:
             async with lock:  # an activation that was lost closes its copy before the next one takes it
@@ -142,13 +144,14 @@ class WarmHome:
     """A home that is open.
 
     rung: there may be mail. lost: the home is another worker's by now. is_copied: commits of its copy are kept.
+    is_behind: its copy takes no commits any more, and has to be made anew.
     """
 
     def __init__(self, services: HostServices, activation: Activation, bot: mail_rows.Bot) -> None:
         self.activation = activation
         self.home = Home(services.folder / str(activation.home))
         self.rung, self.lost = asyncio.Event(), asyncio.Event()
-        self.is_copied = False
+        self.is_copied = self.is_behind = False
         self._services = services
         self._bot = bot
         self._source = MailSource(services.pool, bot, activation.home, self.rung)
@@ -164,6 +167,7 @@ class WarmHome:
             await self._run(released)
         except Fenced as error:
             _log.warning("home %d was lost: %s", self.activation.home, error)
+            await self._note_put_away(None, is_unfinished=True)  # where it is still ours, it is opened anew
 
     async def _run(self, released: asyncio.Event) -> None:
         await asyncio.to_thread(self._services.copies.bring_up, self.activation, self.home)
@@ -182,12 +186,12 @@ class WarmHome:
             await app.stop()
             self.is_copied = False
         await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
-        await self._note_put_away(due, is_unfinished=is_unfinished)
+        await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
 
     async def _note_put_away(self, due: datetime | None, *, is_unfinished: bool) -> None:
         home = self.activation.home
         async with self._services.pool.connection() as connection:
-            if not self.lost.is_set() and await self.holds(connection):
+            if await self.holds(connection):
                 await activation_rows.note_put_away(connection, home, due, is_unfinished=is_unfinished)
                 _log.info("home %d is put away%s", home, ", with work left" if is_unfinished else "")
             else:
@@ -206,6 +210,10 @@ class WarmHome:
         """Build the plugins of the home, its channel fed from the mail."""
         services = self._services
         parts = load_plugins(self.home, loaded, services.clock, (CHANNEL,))
+        if others := set(loaded.settings.channels.enabled) - {CHANNEL}:
+            _log.warning(
+                "home %d has channels that no host serves: %s", self.activation.home, ", ".join(sorted(others))
+            )
         settings: TelegramSettings = loaded.plugin_settings("kenobot.channels", CHANNEL, TelegramSettings)
         settings = settings.model_copy(update={"webhook_url": ""})  # the host's ingress takes these in
         lease = Lease(services.pool, self._bot.account, self.holds)
@@ -229,21 +237,35 @@ class WarmHome:
 
     async def _await_end(self, app: App, released: asyncio.Event) -> None:
         ends = app.clock.monotonic() + self._services.idle_seconds
-        while not (released.is_set() or self.lost.is_set()):
-            if self.rung.is_set() or not self._source.is_empty or not await self._is_idle(app):
-                ends = app.clock.monotonic() + self._services.idle_seconds
-            elif app.clock.monotonic() > ends:
-                return
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    await _first_of(released, self.lost)
+        probing = asyncio.create_task(self._probe(app), name=f"copy of home {self.activation.home}")
+        try:
+            while not (released.is_set() or self.lost.is_set() or self.is_behind):
+                is_at_work = self.rung.is_set() or not self._source.is_empty or not _is_idle(app)
+                if is_at_work or (app.clock.monotonic() > ends and not await self._may_rest(app)):
+                    ends = app.clock.monotonic() + self._services.idle_seconds
+                elif app.clock.monotonic() > ends:
+                    return
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await _await_first(released, self.lost)
+        finally:
+            probing.cancel()
 
-    async def _is_idle(self, app: App) -> bool:
-        """Return whether nothing is at work, and nothing comes up before the home would be put away and opened anew."""
-        if not (app.loop.idle and app.delivery.queue.idle and app.background.sleep_worker.idle):
-            return False
-        if app.tasks is not None and not app.tasks.idle:
-            return False
+    async def _probe(self, app: App) -> None:
+        """Find out that the copy takes no commits any more: one that fell behind its rows never does again."""
+        failures = 0
+        while failures < _FAILURES:
+            await app.clock.sleep(_PROBE_SECONDS)
+            try:
+                await app.database.write(lambda connection: None)
+                failures = 0
+            except StoreError as error:
+                failures += 1
+                _log.warning("the copy of home %d takes no commit: %s", self.activation.home, error)
+        self.is_behind = True
+
+    async def _may_rest(self, app: App) -> bool:
+        """Return whether nothing comes up before the home would be put away and opened anew."""
         due, is_unfinished = await app.database.read(partial(self._find_rest, app))
         soon = app.clock.now() + timedelta(seconds=self._services.idle_seconds)
         return not is_unfinished and (due is None or due > soon)
@@ -258,7 +280,13 @@ class WarmHome:
         return min(times, default=None), bool(counts.waiting or counts.undelivered)
 
 
-async def _first_of(*events: asyncio.Event) -> None:
+def _is_idle(app: App) -> bool:
+    """Return whether nothing is at work in a home."""
+    is_quiet = app.loop.idle and app.delivery.queue.idle and app.background.sleep_worker.idle
+    return is_quiet and (app.tasks is None or app.tasks.idle)
+
+
+async def _await_first(*events: asyncio.Event) -> None:
     """Return when one of some events is set."""
     tasks = [asyncio.create_task(event.wait()) for event in events]
     try:

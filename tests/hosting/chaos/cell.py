@@ -85,7 +85,7 @@ class Process:
         )
         self._reader = asyncio.create_task(self._read(self.process))
 
-    async def start(self, seconds: float = 60) -> None:
+    async def start(self, seconds: float = 200) -> None:
         """Start it and wait until it is ready."""
         await self.spawn()
         try:
@@ -99,7 +99,7 @@ class Process:
         if self.process is not None and self.process.returncode is None:
             self.process.send_signal(number)
 
-    async def end(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
+    async def end(self, number: int = signal.SIGTERM, seconds: float = 120) -> int:
         """End it by a signal; returns the exit code."""
         assert self.process is not None
         self.send(signal.SIGCONT)

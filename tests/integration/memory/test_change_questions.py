@@ -275,11 +275,12 @@ async def test_what_was_told_in_confidence_is_not_asked_about(tmp_path: Path) ->
 
 @pytest.mark.usefixtures("first_is_meant")
 async def test_a_day_has_so_many_questions_as_the_setting_says(tmp_path: Path) -> None:
-    """With one, the second waits for tomorrow; with none there is no question at all."""
+    """With one, the second waits for tomorrow, and both are shown together; with none there is no question at all."""
     async with scene(tmp_path / "one", KENOBOT_MEMORY__ASK_CHANGES="1") as house:
         await house.say("Note that the gate code is 1234")
         assert "take the place" in await house.say("Remember we use 9876 at the gate")
         assert "take the place" not in await house.say("Remember we use 5555 at the gate")
+        assert (await house.say("what is the gate code?")).count("\n- ") == 3
         house.clock.advance(30 * 3600)  # type: ignore[attr-defined]
         assert "take the place" in await house.say("Remember we use 7777 at the gate")
     async with scene(tmp_path / "none", KENOBOT_MEMORY__ASK_CHANGES="0") as house:

@@ -87,7 +87,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("¿Dónde vive Pilar?", ["Teruel"]),
         ("Mi hermana Eva vive en Jaca", ["Lo recordaré", "-Sustituye"]),
         ("Mi hermana tiene 34 años", ["Lo recordaré"]),
-        ("¿Cuántos años tiene Pilar?", ["Eso no lo sé. Lo más cercano"]),
+        ("¿Cuántos años tiene Pilar?", ["Eso exactamente no me lo han contado. Lo más cercano"]),
         ("Mi hija se llama Maite y tiene 7 años", ["Lo recordaré"]),
         ("Me equivoqué, Maite tiene 8", ["«Maite tiene 8»", "-Sustituye"]),
         ("¿Cuántos años tiene mi hija?", ["«Maite tiene 8» (hoy)\n- «Mi hija se llama Maite y tiene 7 años» (hoy)"]),
@@ -180,6 +180,49 @@ async def test_what_the_answer_says_is_what_stands_in_memory(tmp_path: Path) -> 
         await house.say("/undo")
         assert [row[0] for row in await house.rows(LIVE)] == ["Juego al pádel los jueves"]
         assert "Juego al pádel los jueves" in await house.say("¿A qué juego los jueves?")
+
+
+async def test_without_a_model_a_wish_to_forget_is_asked_about_or_finds_nothing(tmp_path: Path) -> None:
+    """By some of its words too, with any verb for it; where nothing is like it, that is said and nothing is kept."""
+    async with scene(tmp_path) as house:
+        for wish, none in (("Forget the locker code", "nothing to forget"), ("borra mi talla", "nada que olvidar")):
+            assert none in await house.say(wish)
+        await house.say("The code of the pool locker is on the key ring")
+        for wish in ("forget the locker code", "erase the code of the locker"):
+            assert "Shall I forget this?\n- #1 “The code of the pool locker" in await house.say(wish)
+            await house.say("no")
+        assert "Forgotten" in await house.say("yes" if "Shall" in await house.say("delete the locker code") else "")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Rufus has four ferrets",
+        "Candela cumplió 6 anteayer",
+        "We painted the shed with Greta",
+        "I think the hut code is 77",
+    ],
+)
+async def test_what_names_or_counts_something_is_kept_where_no_model_reads_it(tmp_path: Path, told: str) -> None:
+    """Word for word, a guess as the guess that it was."""
+    async with scene(tmp_path) as house:
+        assert told in await house.say(told)
+        assert [row[0] for row in await house.rows(LIVE)] == [told]
+
+
+@pytest.mark.parametrize("said", ["You're hopeless", "that's not so", "what a Monday", "it's 12", "ok Keno", "Nice!"])
+async def test_a_remark_is_kept_nowhere(tmp_path: Path, said: str) -> None:
+    """Nor what points back at something that was not told."""
+    async with scene(tmp_path) as house:
+        await house.say(said)
+        assert await house.rows(LIVE) == []
+
+
+async def test_what_a_sentence_goes_on_about_is_not_told_as_known(tmp_path: Path) -> None:
+    """The reply tells what is new of it."""
+    async with scene(tmp_path) as house:
+        await house.say("The plumber is coming on Thursday at 2pm")
+        assert "I knew" not in await house.say("Her name is Olga")
 
 
 async def test_a_name_is_met_and_kept_once(tmp_path: Path) -> None:

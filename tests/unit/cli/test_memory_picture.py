@@ -40,8 +40,8 @@ def test_how_memory_grew_is_listed_by_period(cli: Cli) -> None:
 @pytest.mark.usefixtures("by_words")
 def test_both_are_drawn_and_what_was_forgotten_is_in_neither(cli: Cli, home: Home, tmp_path: Path) -> None:
     """A file that cannot be written is a plain line."""
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("networkx")
+    for library in ("matplotlib", "networkx"):
+        pytest.importorskip(library, reason="nothing draws: pip install 'kenobot[plots]'")
     cli("memory", "remember", "I like green tea")
     cli("memory", "remember", "The boiler code is 4417")
     cli("memory", "forget", "The boiler code is 4417")

@@ -8,7 +8,7 @@ read. A file that is not there is no edit: it is written again. One that is empt
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,7 +16,15 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, TouchedRecords, find_copies, plan_append
+from kenobot.cognitive.mirror.lists.list_view import (
+    CURSOR,
+    Blocks,
+    ListFile,
+    LogAppend,
+    TouchedRecords,
+    find_copies,
+    plan_append,
+)
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
@@ -29,7 +37,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
+from kenobot.storage.disk import UNKNOWN, FileStamp, PendingFile, ReadResult
 from kenobot.storage.scopes import ALL_SCOPES
 
 log = logging.getLogger(__name__)
@@ -56,6 +64,10 @@ class ListFiles(FileSync[Blocks]):
         # bounded: the list files; turn
         self._emptied: dict[str, tuple[FileStamp, float]] = {}  # files that are empty at once, and since when
         self._scanned: float | None = None
+        # bounded: the folders of list files there are; turn
+        self._listed: Mapping[str, FileStamp | None] = {}  # when all of their files were as noted
+        # bounded: the folders of list files there are; turn
+        self._folders: Mapping[str, FileStamp | None] = {}  # the same, when their stamps tell of every change
         self._scanned_archive: float | None = None
         self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
@@ -180,14 +192,29 @@ class ListFiles(FileSync[Blocks]):
         if not self.full_scan_is_due():
             return super().has_changes(session)
         now, under_way = self._clock.monotonic(), self._under_way
+        if self._is_as_listed(under_way):
+            self._scanned = now
+            return False
+        folders, before = scan.watched_folders(self._root), self._listed
+        self._folders, self._listed = {}, {}
         found = scan.list_files(self._root, self._seen, archive=False)
         there = {path: stamp for path, stamp in found.items() if path not in under_way}
         noted = {*self._known, *self._seen, *self._problems}
         is_gone = any(not path.startswith(ARCHIVE) for path in noted - there.keys() - under_way)
         if is_gone or not there.items() <= self._seen.items():
             return True
+        # Listed twice with the same stamps, seconds apart: nothing came within the tick of the clock that made one.
+        self._folders, self._listed = folders if folders == before else {}, folders
         self._scanned = now
         return False
+
+    def _is_as_listed(self, under_way: frozenset[str]) -> bool:
+        """Tell, without listing a folder, whether all of them and the files in them are as they were listed last."""
+        if not self._folders or disk.any_changed(str(self._root), self._folders):
+            return False
+        noted = {*self._known, *self._seen, *self._problems} - under_way
+        seen = {path: self._seen.get(path) for path in noted if not path.startswith(ARCHIVE)}
+        return not disk.any_changed(str(self._root), seen)
 
     def _list_hot(self, session: str) -> Sequence[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""
@@ -224,26 +251,32 @@ class ListFiles(FileSync[Blocks]):
         role, stamp = self._role(path), self._seen.get(path, UNKNOWN)
         if path not in self._laid_out or role.is_expired or stamp == UNKNOWN or path in self._problems:
             return False
-        plan = await self._database.read(
-            lambda connection: plan_append(ListFile(connection, path, role, self._zone), self._touched)
-        )
-        if plan is None or not plan.text:
-            return plan is not None
         with self._writing([path]):
             del self._seen[path]  # until it is noted, what stands there may be ours
-            try:
-                new = await disk.append(self._root, path, plan.text, stamp)
-            except OSError as error:
+            plan, done = await self._database.read(partial(self._plan_append, path=path, role=role, stamp=stamp))
+            if isinstance(done, OSError):
                 self._again.add(path)
-                self._report_unwritten(path, error)
+                self._report_unwritten(path, done)
                 return True
-            if new is None:
+            if plan is None:
+                self._seen[path] = stamp
+            if plan is None or done is None:
                 return False
-            await self._database.write(
-                partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks)
-            )
-            self._seen[path] = new
+            if plan.text:
+                self._notes.append(
+                    partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks)
+                )
+            self._seen[path] = done
         return True
+
+    def _plan_append(
+        self, connection: Connection, path: str, role: FileRole, stamp: FileStamp
+    ) -> tuple[LogAppend | None, FileStamp | OSError | None]:
+        """Plan what to append to a log, and append it in the same thread; the file's stamp, None if it was changed."""
+        plan = plan_append(ListFile(connection, path, role, self._zone), self._touched)
+        if plan is None or not plan.text:
+            return plan, stamp
+        return plan, disk.write(self._root, [PendingFile(path, plan.text, stamp, appends=True)])[path]
 
     def _learn(self, path: str) -> None:
         """Remember that a list file is there."""

@@ -166,6 +166,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _look(self, folders: Sequence[str], look: _Look) -> None:
         """Compare folders with what is noted of them, and add to `look` what changed. The lock is held."""
+        await self._store_notes()
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
             # By a reader of the database: of background work it rests between two folders while turns are under way.
@@ -334,7 +335,9 @@ class RecordFiles(FileSync[EditOutcome]):
                 touched += await self._take_first(plan, plan.row.path)
         if written:
             rows = [(row, plan.previous_row) for plan, row in written]
-            await self._database.write(partial(record_file_rows.save_rows, rows=rows))
+            self._notes.append(partial(record_file_rows.save_rows, rows=rows))
+        if any(plan.moved_from is not None for plan, _ in written):  # noted first: what is gone would be forgotten
+            await self._store_notes()
         for plan, _ in written:
             if plan.moved_from is not None:
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)

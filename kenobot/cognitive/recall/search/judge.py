@@ -177,12 +177,22 @@ def judge_memories(
 ) -> Mapping[int, float] | None:
     """Estimate for each of the first memories shown, by its record, the probability that it answers the question.
 
-    None where that is not known: without vectors.
+    None where that is not known: without vectors. As many are compared at once as were when it was learned: those
+    behind the first five are each compared with the first four.
     """
     chosen = [each for each in memories if not each.only_asks][:_MOST_JUDGED_EACH]
-    question, vectors = query.question, index.vectors
-    if not chosen or vectors is None or not _is_measured(index, query):
+    if not chosen or not _is_measured(index, query):
         return None
+    first = chosen[:MOST_JUDGED]
+    likely = _judge_together(index, query, first)
+    for each in chosen[MOST_JUDGED:]:
+        likely[each.record.id] = _judge_together(index, query, [*first[:-1], each])[each.record.id]
+    return likely
+
+
+def _judge_together(index: SideIndex, query: MemoryQuery, chosen: Sequence[RecalledMemory]) -> dict[int, float]:
+    question, vectors = query.question, index.vectors
+    assert vectors is not None
     judged = JudgedQuestion(question, _measure(index, question, chosen), vectors.generality(query.text))
     likely = item_probabilities(judged, vectors.models[0], vectors.query_row(query.text))
     return {each.record.id: share for each, share in zip(chosen, likely, strict=True)}

@@ -22,7 +22,7 @@ _CONNECT_SECONDS = 5
 
 
 def set_bot(context: CommandContext) -> int:
-    """Have a bot's chats come to a home: all that no other home has, or those that are named."""
+    """Route a bot's chats to a home: all that no other home has, or those that are named."""
     args = context.args
     try:
         token = Path(args.token_file).expanduser().read_text("utf-8").strip()
@@ -41,7 +41,7 @@ def set_bot(context: CommandContext) -> int:
         await mail_rows.set_bot(connection, bot)
         await mail_rows.set_routes(connection, account, home, args.chat or ())
 
-    _in_transaction(store)
+    _run_in_transaction(store)
     row = {"bot": account, "home": args.name, "intake": intake, "chats": args.chat or []}
     return options.print_row(
         row, args.json, say("Messages to the bot {bot} come to {name}.", bot=account, name=args.name)
@@ -56,7 +56,7 @@ def remove_bot(context: CommandContext) -> int:
         if not await mail_rows.delete_bot(connection, account):
             raise options.NothingFound(say("There is no bot {bot}.", bot=account))
 
-    _in_transaction(delete)
+    _run_in_transaction(delete)
     told = say("The bot {bot} takes nothing in any more; what came in before is answered.", bot=account)
     return options.print_row({"bot": account}, context.args.json, told)
 
@@ -68,7 +68,7 @@ def list_bots(context: CommandContext) -> int:
     async def load(connection: psycopg.AsyncConnection) -> None:
         found.extend(await mail_rows.load_bots(connection))
 
-    _in_transaction(load)
+    _run_in_transaction(load)
     rows = [{"bot": bot.account, "username": bot.username, "intake": bot.intake, "home": bot.home} for bot in found]
     return options.print_rows(
         rows,
@@ -78,7 +78,7 @@ def list_bots(context: CommandContext) -> int:
     )
 
 
-def _in_transaction(work: Callable[[psycopg.AsyncConnection], Awaitable[None]]) -> None:
+def _run_in_transaction(work: Callable[[psycopg.AsyncConnection], Awaitable[None]]) -> None:
     """Do work in one transaction on the cell's database. Raises ConfigError and StoreError."""
 
     async def run() -> None:

@@ -22,9 +22,13 @@ class _Policy(IntakePolicy):
     def __init__(self, house: "House", backlog: int, chat_backlog: int) -> None:
         self._house = house
         self.backlog, self.chat_backlog, self.fragments = backlog, chat_backlog, None
+        self.prepare_to_read = self._prepare_nothing
 
     def in_first_chat(self, inbound: Inbound) -> Inbound:
         return inbound
+
+    async def _prepare_nothing(self, text: str) -> None:
+        pass
 
     async def admits(self, inbound: Inbound) -> bool:
         return inbound.user not in self._house.barred

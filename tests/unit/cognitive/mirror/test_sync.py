@@ -309,6 +309,40 @@ async def test_after_two_seconds_a_glance_covers_the_files_that_no_turn_shows(ho
         assert not house.mirror.full_scan_is_due()
 
 
+async def test_a_glance_over_all_files_lists_no_folder_that_was_listed_twice(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It compares their stamps and those of the files, and so sees a new, an edited and a lost file all the same."""
+    listed: list[Path] = []
+    wanted = scan.list_files
+
+    def count(root: Path, seen: Mapping[str, disk.FileStamp], *, archive: bool = True) -> dict[str, disk.FileStamp]:
+        listed.append(root)
+        return wanted(root, seen, archive=archive)
+
+    def look() -> bool:
+        house.clock.advance(2)
+        return house.mirror.has_changes("c1")
+
+    other = "chats/c9/2024-01-01.md"
+    house.write(other, "## 9:00 — old\n\n")
+    await house.mirror.sync_in()
+    assert not look() and not look()
+    monkeypatch.setattr(scan, "list_files", count)
+    assert not look() and not look() and not listed
+    for edit in (
+        lambda: house.write("chats/c8/2024-01-01.md", "## 9:00 — new\n\n"),
+        lambda: house.edit(other, "old", "older"),
+        (house.root / other).unlink,
+    ):
+        edit()
+        assert look()
+        await house.mirror.sync_in("c1")
+        assert not look() and not look()
+        listed.clear()
+        assert not look() and not listed
+
+
 async def test_a_start_after_a_clean_stop_writes_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mirror remembers how far it had come."""
     await house.learn("one")
