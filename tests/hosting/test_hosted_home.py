@@ -151,6 +151,8 @@ async def test_files_go_with_the_commit_that_may_speak_of_them(cell: Cell, tmp_p
     (place.media / ("ab" * 32)).write_bytes(b"\x00picture")
     (place.identity / "BOOTSTRAP.md").unlink()
     copies.put_away(held, place)
+    assert copies._files == {}
+    copies.bring_up(held, place)
     assert cell.execute("SELECT count(*) FROM kenobot.file WHERE content LIKE %s", b"%123:secret%") == [(0,)]
     rows = cell.execute("SELECT path, sealed FROM kenobot.file ORDER BY path")
     assert [path for path, sealed in rows if sealed] == ["credentials/telegram_token", "kenobot.toml"]

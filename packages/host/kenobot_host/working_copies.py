@@ -30,7 +30,8 @@ class WorkingCopies:
 
     def __init__(self, store: HomeStore, sealer: Sealer | None) -> None:
         self._store, self._sealer = store, sealer
-        self._files: dict[int, FileWatch] = {}  # bounded: the homes that were opened here; turn
+        # bounded: the homes that are open; test_files_go_with_the_commit_that_may_speak_of_them
+        self._files: dict[int, FileWatch] = {}
 
     def bring_up(self, held: Holder, home: Home) -> None:
         """Make the folder of a home, or bring it up to date. No connection to its database may be open.
@@ -63,6 +64,7 @@ class WorkingCopies:
     def put_away(self, held: Holder, home: Home) -> None:
         """Commit the files that changed after the last commit, once the database is closed. Raises as a keeper."""
         keeper = self.build_keeper(held)
+        del self._files[held.home]
         with write_copy(home.database) as connection:
             keeper.keep_files(connection)
 
