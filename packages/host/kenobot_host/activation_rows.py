@@ -17,12 +17,13 @@ WITH mine AS MATERIALIZED (
 )
 SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine
 """
+# One that its silent worker is just committing for comes up at the next look.
 RETRY: Final = """
 WITH mine AS MATERIALIZED (
   SELECT id FROM procrastinate_jobs
   WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
     AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
-  FOR NO KEY UPDATE
+  FOR NO KEY UPDATE SKIP LOCKED
 )
 SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine
 """
