@@ -12,7 +12,7 @@ from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_attributes import ASKED_ATTRIBUTES, find_attribute, find_attribute_of_another
 from kenobot.language.question.asked_things import list_untold
 from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
@@ -78,9 +78,11 @@ def _choose_by_judge(
 
 
 def _are_merely_nearest(shown: Sequence[RecalledMemory], asked: "_Asked") -> bool:
-    """Return whether all are only the nearest there are, or tell of somebody else what is asked of the speaker."""
+    """Return whether all are hardly more than the nearest there are, or tell of others what is asked of the speaker."""
     is_own = bool(asked.attribute) and not asked.of_another
-    return all(each.ways == ("nearest",) or (is_own and bool(read_signs(each.text).head_people)) for each in shown)
+    return all(
+        each.relevance < _POLICY.min_relevance or (is_own and bool(read_signs(each.text).head_people)) for each in shown
+    )
 
 
 def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
@@ -91,9 +93,10 @@ def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
 def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mapping[int, float]) -> bool:
     """Return whether a memory probably answers as well as the best, or is newer and may have changed that."""
     share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
-    if share < _POLICY.none_below:
+    if share < _POLICY.none_below or (share < _POLICY.medium_below and memory.ways == ("nearest",)):
         return False
-    return share >= _NEARLY * most or (share >= _POLICY.medium_below and _get_time(memory) > _get_time(best))
+    is_news = share >= _POLICY.medium_below or memory.relevance >= _NEAR_FROM
+    return share >= _NEARLY * most or (is_news and _get_time(memory) > _get_time(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
@@ -181,8 +184,10 @@ class _Asked:
         if self.of_another and _tells(record, OWNER_SUBJECT, self.attribute):
             return False
         given = read_attribute(record.text)
+        if given is None or given.attribute not in ASKED_ATTRIBUTES:
+            return True
         names = (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
-        return given is None or (given.attribute in names and bool(given.subject) == self.of_another)
+        return given.attribute in names and bool(given.subject) == self.of_another
 
 
 def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:

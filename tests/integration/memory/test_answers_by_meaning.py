@@ -47,6 +47,7 @@ def scene(home: Path, embedder: ThreadedEmbedder) -> Scene:
             "¿qué edad tengo?",
             ["«ayer cumplí 52» (hoy)", "«tengo 51 años» (2026-02-14)"],
         ),
+        ("I'm 61", "I'm 62 today", "what's my age?", ["“I'm 62 today” (today)", "“I'm 61” (2026-02-14)"]),
         (
             "My gym costs 30 a month",
             "they put the gym up to 42",
