@@ -338,10 +338,11 @@ def iterate_messages(
     return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
 
 
-def load_pictures(connection: Connection, messages: Collection[int]) -> dict[int, list[str]]:
-    """Return the digests of the pictures of those of these messages that show any."""
+def load_pictures(connection: Connection, session: str, messages: Collection[int]) -> dict[int, list[str]]:
+    """Return the digests of the pictures of those of these messages of a conversation that show any."""
     rows = connection.execute(
-        f"SELECT id, pictures FROM message WHERE pictures != '' AND id {_AMONG}", (json.dumps([*messages]),)
+        f"SELECT id, pictures FROM message WHERE session = ? AND pictures != '' AND id {_AMONG}",
+        (session, json.dumps([*messages])),
     )
     return {number: pictures.split()[::2] for number, pictures in rows}
 
