@@ -119,7 +119,7 @@ def fill(connection: Connection, records: int, turns: int, now: datetime) -> Non
     _put(connection, "key_value", ({"key": f"extracted:{chat}", "value": str(2 * turns)} for chat in chats))
 
 
-_Row = dict[str, str | int | float | None]
+_Row = dict[str, object]
 
 
 def _put(connection: Connection, table: str, rows: "Iterator[_Row] | Sequence[_Row]") -> None:
@@ -245,20 +245,38 @@ def _talk(
         at, age, trace = moment.isoformat(), (now - moment).days, f"t{number}"
         said = " ".join(spoken["spanish" if number % 3 else "english"].say(rng, 12))
         for role, text in (("user", said), ("assistant", f"An answer about {said}")):
-            message = {"session": session, "role": role, "text": text, "at": at, "inbox_id": number}
+            message: _Row = {"session": session, "role": role, "text": text, "at": at, "inbox_id": number}
             tables["message"].append(message | {"trust": "owner", "scope": "owner", "asked_at": at, "context": ""})
         shown = [rng.randint(1, records) for _ in range(8)]
         items = [_reason(each) for each in shown]
-        recalled = {"inbox": number, "records": shown, "level": "high", "score": 0.7, "items": items, "turns": []}
+        recalled: _Row = {"inbox": number, "records": shown, "level": "high", "score": 0.7, "items": items, "turns": []}
         recalled |= {"dropped": {"weak": 30}} | ({"frame": shown} if number % 40 == 1 else {})
         tables["event"].append(_event(stamp(moment), "recall", "recalled", None, recalled, session))
         if age <= _KEPT_TURNS:
-            turn = {"inbox_id": number, "session": session, "trace": trace, "stop_reason": "end_turn", "model": "m"}
-            times = {"replied_at": at, "committed_at": at, "received_at": at, "sent_at": at, "channel": "telegram"}
+            turn: _Row = {
+                "inbox_id": number,
+                "session": session,
+                "trace": trace,
+                "stop_reason": "end_turn",
+                "model": "m",
+            }
+            times: _Row = {
+                "replied_at": at,
+                "committed_at": at,
+                "received_at": at,
+                "sent_at": at,
+                "channel": "telegram",
+            }
             tables["turn"].append(turn | times | {"phases": phases, "input_tokens": 900, "output_tokens": 90})
         if age <= _KEPT_MAIL:
-            mail = {"channel": "telegram", "chat": session, "text": said, "trace": trace, "done_at": at}
-            came = {"id": number, "external_id": f"x{number}", "session": session, "sender": "1", "state": "answered"}
+            mail: _Row = {"channel": "telegram", "chat": session, "text": said, "trace": trace, "done_at": at}
+            came: _Row = {
+                "id": number,
+                "external_id": f"x{number}",
+                "session": session,
+                "sender": "1",
+                "state": "answered",
+            }
             tables["inbox"].append(mail | came | {"sent_at": at, "received_at": at})
             tables["outbox"].append(
                 mail | {"inbox_id": number, "part": 0, "state": "sent", "text": "", "created_at": at}
@@ -268,7 +286,7 @@ def _talk(
 
 def _reason(record: int) -> dict[str, object]:
     parts = {"words": 0.31, "meaning": 0.22, "recency": 0.05}
-    found: dict[str, object] = {"record": record, "score": 0.58, "relevance": 0.7, "parts": parts}
+    found: _Row = {"record": record, "score": 0.58, "relevance": 0.7, "parts": parts}
     return found | {"ways": ["words", "meaning"], "matched": ["dawa"], "path": []}
 
 
@@ -282,7 +300,7 @@ def _night_changes(records: int, now: datetime, rng: Random) -> Iterator[_Row]:
     for number in range(1, DAYS + 1):
         at = stamp(now - timedelta(days=DAYS - number, hours=8))
         for _ in range(_CHANGES):
-            data: dict[str, object] = {"night": number, "pass": "decay", "reason": "not used for long"}
+            data: _Row = {"night": number, "pass": "decay", "reason": "not used for long"}
             yield _event(at, "sleep", rng.choice(("weakened", "archived", "promoted")), rng.randint(1, records), data)
 
 
@@ -297,13 +315,13 @@ def _spending(now: datetime, rng: Random) -> Iterator[_Row]:
 def _calls(turns: int, now: datetime) -> Iterator[_Row]:
     for back in range(turns * _KEPT_CALLS // DAYS):
         moment = now - timedelta(minutes=back * 50)
-        of = {"at": moment.isoformat(), "inbox_id": turns - back, "settled": 1}
+        of: _Row = {"at": moment.isoformat(), "inbox_id": turns - back, "settled": 1}
         yield _call(moment.date().isoformat(), "reply", f"telegram-{back % CHATS + 1}") | of
 
 
 def _call(day: str, purpose: str, session: str) -> _Row:
-    tokens = {"input_tokens": 900, "output_tokens": 90, "cache_read_tokens": 9000, "cache_write_tokens": 0}
-    key = {"day": day, "purpose": purpose, "provider": "anthropic", "model": "m", "session": session}
+    tokens: _Row = {"input_tokens": 900, "output_tokens": 90, "cache_read_tokens": 9000, "cache_write_tokens": 0}
+    key: _Row = {"day": day, "purpose": purpose, "provider": "anthropic", "model": "m", "session": session}
     return key | tokens | {"cost": 3_000_000_000}
 
 

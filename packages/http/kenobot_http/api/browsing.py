@@ -188,15 +188,20 @@ async def get_graph(
     return Response(await write_graph(caller, detail, limit, subject), media_type="application/json")
 
 
-async def read_graph(caller: Caller, detail: GraphDetail, limit: int, subject: str = "") -> Graph:
-    """Read the graph of the memories in reach. limit: nodes at most. subject: of memories about it alone."""
+async def list_topics(caller: Caller, limit: int, subject: str = "") -> Graph:
+    """List whom and what the memories in reach are about: the graph without its edges. limit: nodes at most."""
     return await caller.services.database.read_long(
-        lambda connection: Inspection.draw_graph(connection, caller.reach, detail, limit, subject=subject)
+        lambda connection: Inspection.draw_graph(
+            connection, caller.reach, "topics", limit, subject=subject, with_edges=False
+        )
     )
 
 
 async def write_graph(caller: Caller, detail: GraphDetail, limit: int, subject: str = "") -> str:
-    """Write the same as JSON, in the thread that reads it: tens of thousands of nodes and edges hold nobody up."""
+    """Write the graph of the memories in reach as JSON, in the thread that reads it. limit: nodes at most.
+
+    So tens of thousands of nodes and edges hold nobody up. subject: of memories about it alone.
+    """
 
     def write(connection: Connection) -> str:
         graph = Inspection.draw_graph(connection, caller.reach, detail, limit, subject=subject)
@@ -208,7 +213,7 @@ async def write_graph(caller: Caller, detail: GraphDetail, limit: int, subject: 
     return await caller.services.database.read_long(write)
 
 
-def _write_list(items: Iterable[Mapping[str, str | float]]) -> str:
+def _write_list(items: Iterable[Mapping[str, object]]) -> str:
     """Write a list as JSON piece by piece, so that the event loop gets its turn in between."""
     return f"[{','.join(map(_encode, items))}]"
 
