@@ -12,7 +12,7 @@ from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.storage.connection import connect
 from kenobot.storage.keeper import use_keepers
 from kenobot.storage.migrate import migrate
-from kenobot_host import connections
+from kenobot_host import connections, home_rows
 from kenobot_host.connections import Connections
 from kenobot_host.home_rows import settle_push
 from kenobot_host.home_store import HomeLost, HomeStore
@@ -113,20 +113,24 @@ def test_a_commit_that_comes_late_finds_the_version_moved_on(copy: Copy) -> None
             line.execute("SELECT kenobot.begin_push(%s, %s, %s::jsonb, %s, %s, %s)", late)
 
 
-def test_a_worker_that_was_fenced_meanwhile_does_not_take_it_for_done(copy: Copy, proxy: Proxy) -> None:
-    """Whether its commit happened is the next holder's to see: it tells nobody."""
-    copy.commit(1)
+def test_a_worker_that_was_fenced_meanwhile_does_not_take_it_for_done(
+    copy: Copy, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That its commit happened is the next holder's to see: it tells nobody."""
 
-    def hand_on() -> bool:
+    def settle_late(connection: psycopg.Connection, held: home_rows.Holder, version: int) -> int:
         copy.cell.hand_on(copy.held)
-        proxy.after = lambda: False
-        return True
+        return settle_push(connection, held, version)
 
-    proxy.after = hand_on
-    with pytest.raises(HomeLost):
+    monkeypatch.setattr(home_rows, "settle_push", settle_late)
+    copy.commit(1)
+    proxy.after = once()
+    with pytest.raises(HomeLost, match="another worker"):
         copy.commit(2)
     with pytest.raises(HomeLost):
         copy.commit(3)
+    copy.cell.store.load(copy.home, copy.again)
+    assert [row[0] for row in read_truth(copy.again)[0]["author"]] == [1, 2]
 
 
 def test_a_server_that_is_away_for_good_is_an_error_in_time(cell: Cell, tmp_path: Path, proxy: Proxy) -> None:

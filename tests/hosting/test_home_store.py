@@ -3,13 +3,16 @@
 import sqlite3
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.storage.connection import connect
 from kenobot.storage.migrate import migrate
+from kenobot_host import home_rows
 from kenobot_host.home_store import HomeLost, read_version
 from kenobot_host.keeper import PostgresKeeper
+from kenobot_host.tables import Row, Table, build_schema, describe_tables, newest_schema
 from tests.hosting.cell import Cell, opened, read_truth
 
 _ADD = "INSERT INTO event (at, type, actor) VALUES ('2026-11-30T00:00:00Z', ?, ?)"
@@ -80,6 +83,35 @@ def test_homes_do_not_see_each_other(cell: Cell, tmp_path: Path) -> None:
         cell.store.load(eva, tmp_path / "eva.db")
     cell.store.load(ana, tmp_path / "again.db")
     assert read_truth(tmp_path / "again.db") == read_truth(tmp_path / "ana.db")
+
+
+def test_no_table_mixes_the_rows_of_two_homes(cell: Cell) -> None:
+    """Rows of the same keys in each table, changed, deleted and removed for one home: the other's stay as they were."""
+    tables = describe_tables(newest_schema())
+
+    def row(table: Table, word: str) -> Row:
+        values = {"bigint": 7, "text": word, "double precision": 0.5, "bytea": word.encode()}
+        same = {"bigint": 7, "text": "same", "double precision": 0.5, "bytea": b"same"}
+        return tuple((same if column.name in table.key else values)[column.type] for column in table.columns)  # type: ignore[misc]
+
+    with psycopg.connect(cell.url, autocommit=True) as connection:
+        ana, eva = (home_rows.insert_home(connection, name, newest_schema(), {}) for name in ("ana", "eva"))
+        assert ana is not None
+        assert eva is not None
+        for table in tables:
+            home_rows.copy_in(connection, ana, table, [row(table, "secret")])
+            home_rows.copy_in(connection, eva, table, [row(table, "hers")])
+            home_rows.upsert(connection, ana, table, [row(table, "canary")])
+            assert list(home_rows.copy_out(connection, ana, table)) == [row(table, "canary")]
+            assert list(home_rows.copy_out(connection, eva, table)) == [row(table, "hers")]
+            by_name = dict(zip(table.names, row(table, ""), strict=True))
+            home_rows.delete(connection, ana, table, [tuple(by_name[name] for name in table.key)])
+            assert list(home_rows.copy_out(connection, ana, table)) == []
+            home_rows.upsert(connection, ana, table, [row(table, "canary")])
+        home_rows.delete_home(connection, ana)
+        for table in tables:
+            assert list(home_rows.copy_out(connection, ana, table)) == []
+            assert list(home_rows.copy_out(connection, eva, table)) == [row(table, "hers")]
 
 
 def test_what_a_copy_commits_is_in_postgres(cell: Cell, tmp_path: Path) -> None:
@@ -171,8 +203,6 @@ def test_a_value_of_another_type_is_refused(cell: Cell, tmp_path: Path) -> None:
 
 def test_rows_of_an_older_schema_are_loaded_by_it(cell: Cell, tmp_path: Path) -> None:
     """Then the copy is migrated, and all its rows take the place of the former ones."""
-    from kenobot_host.tables import build_schema, newest_schema
-
     path = tmp_path / "old.db"
     with opened(path) as connection:
         build_schema(connection, 22)

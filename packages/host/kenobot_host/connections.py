@@ -105,6 +105,7 @@ class Connections:
 
     def take_back(self, connection: TimedConnection) -> None:
         """Return a connection; what is open on it is rolled back."""
+        connection.seconds = type(connection).seconds
         if connection.pgconn.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
             with contextlib.suppress(psycopg.Error):
                 connection.rollback()

@@ -33,6 +33,7 @@ from kenobot_host.tables import Row, SqlValue, build_schema, describe_tables, ne
 
 _PATIENCE_SECONDS = 30.0  # for a server that starts anew
 _PAUSE_SECONDS = 0.1
+_BYTES_A_SECOND, _ROWS_A_SECOND = 500_000, 1000  # that a slow line and a busy server still take
 _FENCED, _BEHIND = "KB001", "KB002"  # raised by the functions of migrations/0001_homes.sql
 _LOST = ("08", "57P")  # classes of errors that end a connection: what was under way may have happened
 
@@ -149,6 +150,8 @@ class _Push:
             settled = self._settle(version)
             if settled == version + 1:  # it happened, and the answer was lost
                 break
+            if time.monotonic() > self._deadline:
+                raise HomeLost("host.behind")  # it did not, but the version has moved on
             version = settled
         return version + 1
 
@@ -203,10 +206,11 @@ class _Push:
                 keys[change.table].append(change.key)
             else:
                 rows[change.table].append(change.row)
-        home = self._held.home
+        home, seconds = self._held.home, self._limit()
+        connection.seconds = seconds
         with connection.pipeline():
             connection.execute("BEGIN")
-            limit_statements(connection, ANSWER_SECONDS)
+            limit_statements(connection, seconds)
             home_rows.begin_push(connection, self._held, version, self._changes.sequences)
             for name, found in keys.items():
                 home_rows.delete(connection, home, tables[name], found)
@@ -215,6 +219,11 @@ class _Push:
             self._send_files(connection, version)
             connection.execute("COMMIT")
 
+    def _limit(self) -> float:
+        """Return the seconds that a statement may take: more where large files or many rows are on their way."""
+        content = sum(len(file.content or b"") for file in self._files)
+        return ANSWER_SECONDS + content / _BYTES_A_SECOND + len(self._changes.rows) / _ROWS_A_SECOND
+
     def _send_files(self, connection: TimedConnection, version: int) -> None:
         if self._files:
             save_files(connection, self._held.home, version + 1, self._files)
@@ -222,16 +231,13 @@ class _Push:
     def _send_whole(self, connection: TimedConnection, version: int) -> None:
         """Put all rows of the copy into the place of those that are there: its schema has changed."""
         connection.seconds = LONG_SECONDS
-        try:
-            connection.execute("BEGIN")
-            home_rows.begin_push(connection, self._held, version, read_sequences(self._source))
-            home_rows.delete_rows(connection, self._held.home)
-            home_rows.set_schema(connection, self._held.home, read_schema(self._source))
-            _copy_all(connection, self._held.home, self._source)
-            self._send_files(connection, version)
-            connection.execute("COMMIT")
-        finally:
-            connection.seconds = ANSWER_SECONDS
+        connection.execute("BEGIN")
+        home_rows.begin_push(connection, self._held, version, read_sequences(self._source))
+        home_rows.delete_rows(connection, self._held.home)
+        home_rows.set_schema(connection, self._held.home, read_schema(self._source))
+        _copy_all(connection, self._held.home, self._source)
+        self._send_files(connection, version)
+        connection.execute("COMMIT")
 
 
 # ── working copies ───────────────────────────────────────────────────────────────────────────────────────────────────
