@@ -86,7 +86,8 @@ def replay(request: pytest.FixtureRequest) -> Iterator[None]:
     if os.environ.get("KENOBOT_TEST_REPLAY") != "1" or request.node.get_closest_marker("no_replay"):
         yield
         return
-    with replay_all() as differences:
+    with pytest.MonkeyPatch.context() as patch, replay_all() as differences:
+        patch.delenv("KENOBOT_TEST_REPLAY")  # or a bot would take it for a setting
         yield
     assert differences == []
 

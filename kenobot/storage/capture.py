@@ -56,7 +56,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a transaction changed.
+    """Rows and sequences that a transaction changed.
 
     sequences: the last id given, of each table in which that changed. is_whole: anything may have changed, schema
     included; every row is to be read, with `read_tables` and `read_rows`.

@@ -5,6 +5,7 @@ import dataclasses
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,14 +51,16 @@ async def _store(messages: list[Inbound], folder: Path) -> list[str]:
         await database.close()
 
 
+def _replace(message: Inbound, texts: dict[str, Any]) -> Inbound:
+    return dataclasses.replace(message, **texts)
+
+
 @given(_messages)
 def test_a_message_of_any_characters_is_stored(given_messages: list[tuple[dict[str, str], str, str]]) -> None:
     """Its words without NULs and halves of letters; one whose ids hold such is set aside, whole."""
     at = ManualClock().now()
     messages = [
-        dataclasses.replace(
-            Inbound("fake", str(number), "1", "1", "", at + timedelta(hours=number)), **{**free, name: value}
-        )
+        _replace(Inbound("fake", str(number), "1", "1", "", at + timedelta(hours=number)), {**free, name: value})
         for number, (free, name, value) in enumerate(given_messages)
     ]
     with replay_all() as differences, tempfile.TemporaryDirectory() as folder:
