@@ -157,7 +157,12 @@ def test_a_line_that_falls_silent_is_given_up(
     monkeypatch.setattr(connections, "_GRACE_SECONDS", 0.2)
     copy = Copy(cell, tmp_path, proxy.url, patience=2.0)
     copy.commit(1)
-    proxy.after = lambda: bool(setattr(proxy, "silent", True))  # in the moment of the commit
+
+    def fall_silent() -> bool:
+        proxy.silent = True
+        return False
+
+    proxy.after = fall_silent  # in the moment of the commit
     began = time.monotonic()
     with pytest.raises(HomeLost):
         copy.commit(2)

@@ -50,7 +50,7 @@ def newest_schema() -> int:
     return migrations()[-1][0]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # bounded: the schemas there are; start
 def describe_tables(schema: int) -> tuple[Table, ...]:
     """Describe the tables that PostgreSQL keeps, as they are after so many migrations of a home's database."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
