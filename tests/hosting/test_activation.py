@@ -10,7 +10,7 @@ from procrastinate import App
 from procrastinate.jobs import Job, Status
 
 from kenobot_host import activation_rows as rows
-from kenobot_host.activation import HOMES, Activation, open_engine, rescue
+from kenobot_host.activation import HOMES, Activation, LeasedJobs, open_engine, rescue
 from kenobot_host.intake import pool_of
 from kenobot_host.schema_rows import upgrade_schema
 
@@ -41,6 +41,13 @@ async def _execute(engine: App, sql: str, *values: object) -> list[tuple[object,
     async with pool_of(engine).connection() as connection:
         done = await connection.execute(sql, values)
         return [] if done.description is None else await done.fetchall()
+
+
+async def _fall_silent(engine: App, worker: int) -> None:
+    """Let the heartbeat of another process's worker be long ago."""
+    assert isinstance(engine.job_manager, LeasedJobs)
+    engine.job_manager.own = None
+    await _silence(engine, worker)
 
 
 async def _silence(engine: App, worker: int) -> None:
@@ -77,7 +84,7 @@ async def test_a_stalled_activation_gives_way_to_one_that_waits(engine: App) -> 
     worker = await engine.job_manager.register_worker()
     assert await _fetch(engine, worker) is not None
     await _request(engine)
-    await _silence(engine, worker)
+    await _fall_silent(engine, worker)
     assert await rescue(engine, HOMES) == 1
     assert await _activations(engine) == [("todo", 0)]
     assert await _fetch(engine, await engine.job_manager.register_worker()) is not None
@@ -90,7 +97,7 @@ async def test_a_stalled_activation_is_tried_again_where_none_waits(engine: App)
     lost = await _fetch(engine, worker)
     assert lost is not None
     assert await _holds(engine, lost)
-    await _silence(engine, worker)
+    await _fall_silent(engine, worker)
     assert await rescue(engine, HOMES) == 1
     assert not await _holds(engine, lost)
     taken = await _fetch(engine, await engine.job_manager.register_worker())
@@ -109,13 +116,24 @@ async def test_a_job_that_was_rescued_meanwhile_is_not_rescued_twice(engine: App
     await _request(engine)
     worker = await engine.job_manager.register_worker()
     assert await _fetch(engine, worker) is not None
-    await _silence(engine, worker)
+    await _fall_silent(engine, worker)
     (stalled,) = await engine.job_manager.get_stalled_jobs(queue=HOMES, seconds_since_heartbeat=8)
     await rescue(engine, HOMES)
     taken = await _fetch(engine, await engine.job_manager.register_worker())
     assert taken is not None
     await engine.job_manager.retry_job(stalled)
     assert await _holds(engine, taken)
+
+
+async def test_a_worker_that_was_busy_for_long_does_not_rescue_from_itself(engine: App) -> None:
+    """Who looks for silent workers is not silent: it beats first, so that its own homes stay with it."""
+    await _request(engine)
+    worker = await engine.job_manager.register_worker()
+    job = await _fetch(engine, worker)
+    assert job is not None
+    await _silence(engine, worker)
+    assert await rescue(engine, HOMES) == 0
+    assert await _holds(engine, job)
 
 
 async def test_a_timer_does_not_hold_up_its_home(engine: App) -> None:

@@ -56,7 +56,27 @@ class Activation:
 
 
 class LeasedJobs(JobManager):
-    """Manage jobs so that only their holder ends them, and a database that is away for a moment ends no worker."""
+    """Manage jobs so that only their holder ends them, and a database that is away for a moment ends no worker.
+
+    own: the worker of this process, while it has one.
+    """
+
+    own: int | None = None
+
+    async def register_worker(self) -> int:
+        """Register a worker of this process."""
+        self.own = await super().register_worker()
+        return self.own
+
+    async def unregister_worker(self, worker_id: int) -> None:
+        """Unregister a worker of this process."""
+        self.own = None
+        await super().unregister_worker(worker_id)
+
+    async def beat_first(self) -> None:
+        """Tell that the worker of this process lives: one that was kept from it for long looks at others no sooner."""
+        if self.own is not None:
+            await super().update_heartbeat(self.own)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """Finish a job that is still its worker's. What became of a broken commit is found out by asking again."""
@@ -165,6 +185,8 @@ async def rescue(engine: App, queue: str) -> int:
 
     Where another job with the same queueing lock waits, that one does the work, and the stalled one is deleted.
     """
+    if isinstance(engine.job_manager, LeasedJobs):
+        await engine.job_manager.beat_first()
     stalled = list(await engine.job_manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=STALLED_SECONDS))
     for job in stalled:
         try:
