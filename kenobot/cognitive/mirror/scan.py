@@ -42,7 +42,7 @@ def list_folders(root: Path, *, archive: bool = True) -> list[str]:
     return found
 
 
-def watched_folders(root: Path) -> dict[str, FileStamp | None]:
+def peek_at_folders(root: Path) -> dict[str, FileStamp | None]:
     """Stat, before they are listed, the folders whose own stamps tell whether list files came, went or were replaced.
 
     None for those that are not there. The archive is none of them.

@@ -195,7 +195,7 @@ class ListFiles(FileSync[Blocks]):
         if self._is_as_listed(under_way):
             self._scanned = now
             return False
-        folders, before = scan.watched_folders(self._root), self._listed
+        folders, before = scan.peek_at_folders(self._root), self._listed
         self._folders, self._listed = {}, {}
         found = scan.list_files(self._root, self._seen, archive=False)
         there = {path: stamp for path, stamp in found.items() if path not in under_way}
