@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -96,9 +97,13 @@ def _digested(stage: Stage, what: str, notes: list[str]) -> Figures:
 
 
 def machine(load: float, notes: Sequence[str]) -> str:
-    """The day, the machine, and what has to be said of the figures."""
+    """The day, the commit, the machine, and what has to be said of the figures."""
     cores = os.cpu_count() or 1
-    said = f"{datetime.now(UTC):%d %B %Y}, {cores} {platform.machine()} cores, Python {platform.python_version()}"
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always"], capture_output=True, text=True, check=False
+    )
+    of = f", at {commit.stdout.strip()}" if commit.stdout.strip() else ""
+    said = f"{datetime.now(UTC):%d %B %Y}{of}, {cores} {platform.machine()} cores, Python {platform.python_version()}"
     return "\n\n".join([f"{said}, load of the machine before it began {load:.1f}.", *notes])
 
 

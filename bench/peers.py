@@ -3,7 +3,7 @@
 Each runs in a virtual environment of its own, which is made in a folder (`--folder`; else one that is removed), with
 the released packages that are named below, as they come, and nothing set but where Telegram and the model are: an
 emulator of the one and a stand-in for Anthropic's API that answers at once. It is no part of continuous integration,
-which installs no other agents.
+which installs no other agents. Hermes Agent is not among them: its provider for Anthropic takes no other address.
 
 Counted is process time, with children, until all is quiet, or for four seconds: some never are. *Start*: until it asks
 Telegram for messages and all is quiet.
@@ -49,26 +49,6 @@ sys.argv = ["nanobot", "gateway"]
 from nanobot.cli.commands import app
 app()
 """
-_HERMES = """\
-import json, os, sys
-from pathlib import Path
-telegram, model, token, key = sys.argv[1:]
-home = Path(os.environ["HOME"], ".hermes")
-home.mkdir(exist_ok=True)
-os.environ |= {"HERMES_HOME": str(home), "TELEGRAM_BOT_TOKEN": token, "ANTHROPIC_API_KEY": key}
-os.environ |= {"TELEGRAM_ALLOWED_USERS": "123456789", "TELEGRAM_ALLOW_ALL_USERS": "true"}
-os.environ["HERMES_TELEGRAM_DISABLE_FALLBACK_IPS"] = "1"  # and the others are not tried
-(home / "config.yaml").write_text(json.dumps({
-    "model": {"default": "claude-opus-4-5", "provider": "anthropic", "base_url": model},
-    "platforms": {"telegram": {"enabled": True, "token": token, "extra": {
-        "base_url": telegram, "fallback_ips": ["149.154.167.220"],  # else it asks the network for some
-    }}},
-}))
-print("ready:", file=sys.stderr, flush=True)
-sys.argv = ["hermes", "gateway", "run"]
-from hermes_cli.main import main
-main()
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +78,7 @@ class Peer:
         return build
 
 
-PEERS = (
-    Peer("nanobot 0.3.5", ("nanobot-ai==0.3.5", "python-telegram-bot[socks,webhooks]==22.6"), _NANOBOT),
-    Peer("Hermes Agent 0.19.0", ("hermes-agent[messaging,anthropic]==0.19.0",), _HERMES),
-)
+PEERS = (Peer("nanobot 0.3.5", ("nanobot-ai==0.3.5", "python-telegram-bot[socks,webhooks]==22.6"), _NANOBOT),)
 
 
 async def _measure(folder: Path, names: Sequence[str], count: int, embedder: str) -> Report:
@@ -151,7 +128,7 @@ def _figures(said: Sequence[Exchange], line: Line) -> dict[str, float]:
 
 def _report(figures: Mapping[str, Mapping[str, float]]) -> Report:
     kinds = list(next(iter(figures.values())))
-    rows = [(kind, *(f"{each[kind]:.3g}" for each in figures.values())) for kind in kinds]
+    rows = [(kind, *(f"{each[kind]:,.2f}" for each in figures.values())) for kind in kinds]
     record: dict[str, Json] = {name: {**each} for name, each in figures.items()}
     return Report(("", *figures), rows, [], [record], names_first=True)
 

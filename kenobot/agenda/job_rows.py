@@ -111,6 +111,14 @@ def due_jobs(connection: Connection, now: datetime, channels: Sequence[str], mos
     return [_job(row) for row in rows]
 
 
+def find_next_due(connection: Connection, channel: str) -> datetime | None:
+    """Return when the next job of a channel is due, whosever it is; None where none waits."""
+    (due,) = connection.execute(
+        "SELECT min(next_due) FROM job WHERE state = 'active' AND next_due != '' AND channel = ?", (channel,)
+    ).fetchone()
+    return _moment(due)
+
+
 def newest_moment(connection: Connection) -> datetime | None:
     """Return the latest moment at which anything was told or added."""
     newest = "SELECT (SELECT max(told_at) FROM occurrence), (SELECT max(created) FROM job)"

@@ -35,6 +35,7 @@ def find_plans(
     found = Promises.list_planned(connection, first, last, scopes, undated=asked.undated)
     if asked.days.first <= today <= asked.days.last:
         late = Promises.list_overdue(connection, today.isoformat(), scopes)
+        late = [record for record in late if Promises.find_resolution_day(record, today, zone) is None]
         found = [*(record for record in late if is_duty(record.text)), *found]
     reminders = [*_reminders(connection, scopes, asked, now, zone)]
     as_jobs = {job.source_record for job, _ in reminders}

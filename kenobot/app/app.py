@@ -103,13 +103,14 @@ _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and wou
 _QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
 _QUIET_FILES_SECONDS = 1.3  # before memory's files are written: what was just extracted goes with them
 _LOAD_AGAIN_SECONDS = 5.0
-_LOADED_LATER = (
+LOADED_LATER = (
     "kenobot.agenda.delivery",
     "kenobot.agenda.overdue",
     "kenobot.app.background",
     "kenobot.app.menu_setter",
     "kenobot.app.watch.wiring",
 )
+"""The modules of the work behind the turns, which are loaded once nobody talks."""
 _GRACE_SECONDS = 5.0
 _BACKUP_SECONDS = 300.0  # between looks whether one is due
 _TASK_SECONDS = 30.0  # between looks for tasks whose question nobody answers
@@ -431,7 +432,7 @@ class App:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
         while True:
             try:
-                for module in (*_LOADED_LATER, *SCHEDULER_MODULES):
+                for module in (*LOADED_LATER, *SCHEDULER_MODULES):
                     await asyncio.to_thread(importlib.import_module, module)
             except (OSError, MemoryError) as error:
                 reason = str(error) or "no memory"

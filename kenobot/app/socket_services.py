@@ -1,4 +1,4 @@
-"""What the home's socket needs of the bot."""
+"""Hold the parts of the bot that the home's socket needs."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING

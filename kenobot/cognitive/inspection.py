@@ -45,12 +45,18 @@ class Inspection:
 
     @staticmethod
     def draw_graph(
-        connection: Connection, reach: Scopes, detail: "GraphDetail", most_nodes: int, *, subject: str = ""
+        connection: Connection,
+        reach: Scopes,
+        detail: "GraphDetail",
+        most_nodes: int,
+        *,
+        subject: str = "",
+        with_edges: bool = True,
     ) -> "Graph":
         """Draw the newest memories with whom and what they are about. subject: of memories about it alone."""
         from kenobot.cognitive.control.graph import build_graph
 
-        return build_graph(connection, reach, detail, most_nodes, subject=subject)
+        return build_graph(connection, reach, detail, most_nodes, subject=subject, with_edges=with_edges)
 
     @staticmethod
     def load(connection: Connection, query: "MemoryQuery", *, searchable: bool) -> "MemoryPack":

@@ -5,19 +5,24 @@ from datetime import datetime
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.fact_candidates import admit_isolated
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.language import outcomes
 from kenobot.language.reactions import match_reaction
 from kenobot.language.reply_grade import grade_reply
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
 
 class Replies:
     """Note what replies were made of and how they were taken; inside the transaction of their turn."""
 
-    admit = staticmethod(admit_isolated)
-    """Admit what a reply noted; one that cannot be written is discarded, and costs nothing else."""
+    @staticmethod
+    def admit(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
+        """Admit what a reply noted; one that cannot be written is discarded, and costs nothing else."""
+        from kenobot.cognitive.remember.fact_candidates import admit_isolated
+
+        return admit_isolated(connection, candidate, occasion)
 
     log_usage = staticmethod(usage.log_usage)
     """Note which memories a reply was shown."""

@@ -11,11 +11,9 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.conflicts import end_record, keep_rest
-from kenobot.cognitive.remember.draft import find_secret
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+from kenobot.cognitive.remember.held_secrets import find_secret
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events
 from kenobot.core import lazy
@@ -91,6 +89,8 @@ class Telling:
         nearness: Nearness | None,
     ) -> list[tuple[Candidate, Decision]]:
         """Admit the facts of a turn, each by itself; return what was decided."""
+        from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+
         batch = ExtractionBatch((turn,), extracted.ended, at.astimezone(zone).date())
         reading = ExtractedBatch(session, batch, extracted.facts, at, zone, DEFAULT)
         return [
@@ -145,6 +145,8 @@ class Telling:
         connection: Connection, record: Record, status: str, occasion: AdmitContext, reason: str, by: int | None
     ) -> int:
         """End a memory; return the event that an undo takes back. by: the memory in its place."""
+        from kenobot.cognitive.remember.conflicts import end_record
+
         return end_record(connection, record, status, occasion.change_context(reason), by=by)
 
     @staticmethod
@@ -157,6 +159,8 @@ class Telling:
         part_of: int | None = None,
     ) -> int:
         """Leave of a memory what still holds; return the event. part_of: the event of the decision."""
+        from kenobot.cognitive.remember.conflicts import keep_rest
+
         return keep_rest(connection, record, left, occasion.change_context(reason, part_of))
 
     find_secret = staticmethod(find_secret)

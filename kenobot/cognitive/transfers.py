@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.control import export
-from kenobot.cognitive.mirror import rebuild
+from kenobot.cognitive.mirror import fresh_copy, rebuild
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -64,3 +64,6 @@ class Transfers:
 
     rebuild = staticmethod(rebuild.rebuild)
     """Make memory again from its files; see `mirror.rebuild`. Raises ConfigError."""
+
+    complete_copy = staticmethod(fresh_copy.complete_copy)
+    """Make anew in a copy of the database what it was made without: the words of records, and what was written."""

@@ -338,10 +338,11 @@ def iterate_messages(
     return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
 
 
-def load_pictures(connection: Connection, messages: Collection[int]) -> dict[int, list[str]]:
-    """Return the digests of the pictures of those of these messages that show any."""
+def load_pictures(connection: Connection, session: str, messages: Collection[int]) -> dict[int, list[str]]:
+    """Return the digests of the pictures of those of these messages of a conversation that show any."""
     rows = connection.execute(
-        f"SELECT id, pictures FROM message WHERE pictures != '' AND id {_AMONG}", (json.dumps([*messages]),)
+        f"SELECT id, pictures FROM message WHERE session = ? AND pictures != '' AND id {_AMONG}",
+        (session, json.dumps([*messages])),
     )
     return {number: pictures.split()[::2] for number, pictures in rows}
 
@@ -370,12 +371,20 @@ def page_of_conversations(
     connection: Connection, scopes: Collection[str] | None, before: int, limit: int
 ) -> list[ConversationRow]:
     """Read the conversations in which memory may write to `scopes`, the latest first, whose newest id is below one."""
-    among, values = ("1", ()) if scopes is None else (f"scope {_AMONG}", (json.dumps([*scopes]),))
-    rows = connection.execute(
-        f"SELECT session, max(id), max(at), count(*) FROM message WHERE {among} GROUP BY session "
-        "HAVING max(id) < ? ORDER BY max(id) DESC LIMIT ?",
-        (*values, before, limit),
-    )
+    if scopes is None:
+        rows = connection.execute(
+            "SELECT session, newest, (SELECT at FROM message WHERE id = newest), "
+            "(SELECT count(*) FROM message WHERE session = found.session) FROM "
+            f"(SELECT session, (SELECT max(id) FROM message WHERE session = known.session) AS newest "
+            f"FROM ({_CHATS}) AS known) AS found WHERE newest < ? ORDER BY newest DESC LIMIT ?",
+            (before, limit),
+        )
+    else:
+        rows = connection.execute(
+            f"SELECT session, max(id), max(at), count(*) FROM message WHERE scope {_AMONG} GROUP BY session "
+            "HAVING max(id) < ? ORDER BY max(id) DESC LIMIT ?",
+            (json.dumps([*scopes]), before, limit),
+        )
     return list(map(ConversationRow._make, rows))
 
 

@@ -32,6 +32,15 @@ def count_mail(connection: Connection, at: datetime, of: tuple[str, str] | None 
     return MailCounts(waiting, undelivered, count("inbox", "state = 'dead'") + count("outbox", "state = 'dead'"))
 
 
+def find_next_part(connection: Connection, at: datetime) -> datetime | None:
+    """Return when the next part that is held back by the hour may go out; None where none is."""
+    (moment,) = connection.execute(
+        "SELECT min(not_before) FROM outbox WHERE state = 'pending' AND not_before > ? AND not_before LIKE '2%'",
+        (at.isoformat(),),
+    ).fetchone()
+    return datetime.fromisoformat(moment) if moment else None
+
+
 def problems_since(connection: Connection, since: datetime, limit: int) -> list[str]:
     """Return the problems that were announced since a time, the newest first, each once."""
     rows = connection.execute(

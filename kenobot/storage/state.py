@@ -21,6 +21,11 @@ def write_state(connection: Connection, key: str, value: str) -> None:
     connection.execute(_PUT, (key, value))
 
 
+def drop_state(connection: Connection, key: str) -> None:
+    """Forget a small thing."""
+    connection.execute("DELETE FROM key_value WHERE key = ?", (key,))
+
+
 def replace_state(connection: Connection, key: str, before: str | None, value: str) -> bool:
     """Put a small thing in the place of another; False when that is not there, None: when there is any."""
     if before is None:

@@ -90,12 +90,16 @@ def check(world: World, told_is_fine: bool = False) -> Verdict:
 
 
 def compare(
-    home: Path, asked: Mapping[str, Sequence[str]], sent: Sequence[tuple[str, str]], told_is_fine: bool = False
+    home: Path,
+    asked: Mapping[str, Sequence[str]],
+    sent: Sequence[tuple[str, str]],
+    told_is_fine: bool = False,
+    has_files: bool = True,
 ) -> Verdict:
     """Compare what people said and what they got with what a stopped bot has left in its home.
 
     asked: what was said, by session, in order. sent: session and text of each message that reached people.
-    told_is_fine: a message may have ended without an answer if the person was told so.
+    told_is_fine: a message may have ended without an answer if the person was told so. has_files: of memory.
     """
     tags = [tag_in(text) or "" for texts in asked.values() for text in texts]
     verdict = Verdict(messages=len(tags))
@@ -107,7 +111,7 @@ def compare(
         for text in texts:
             _check_message(session, tag_in(text) or "", ledger, replies, told_is_fine, verdict)
         _check_order(session, [tag_in(text) or "" for text in texts], ledger, set(verdict.told), verdict)
-    _check_memory(tags, ledger, set(verdict.told), verdict)
+    _check_memory(tags, ledger, set(verdict.told), verdict, has_files)
     return verdict
 
 
@@ -151,11 +155,14 @@ def _check_order(session: str, tags: Sequence[str], ledger: Ledger, told: set[st
         verdict.wrong.append(f"the history of {session} differs at {missing[:3]}")
 
 
-def _check_memory(tags: Sequence[str], ledger: Ledger, told: set[str], verdict: Verdict) -> None:
+def _check_memory(tags: Sequence[str], ledger: Ledger, told: set[str], verdict: Verdict, has_files: bool) -> None:
     for tag in sorted({*tags} - told):
         fact = fact_of(tag)
         if fact is None:
             continue
-        for where, times in (("memory", ledger.records[fact]), ("its Markdown file", ledger.lines[fact])):
+        found = [("memory", ledger.records[fact])]
+        if has_files:
+            found.append(("its Markdown file", ledger.lines[fact]))
+        for where, times in found:
             if times != 1:
                 (verdict.doubled if times else verdict.lost).append(f"what {tag} said to remember: {times}× in {where}")

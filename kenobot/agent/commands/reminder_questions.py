@@ -16,7 +16,7 @@ from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_day, say_moment, say_rule
 from kenobot.agent.commands.command import REMINDER_QUESTION, CommandAnswer, CommandCall, CommandContext, one_line
-from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.commands.natural_language import match_command, match_without_model, parse_answer
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
 from kenobot.agent.commands.reminder_orders import (
     ReminderOrder,
@@ -31,7 +31,6 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.language.facts.heuristic import extract_facts
 from kenobot.language.facts.parse_facts import TIERS
-from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.when import Choice as TimeChoice
 from kenobot.language.when import Meaning, Moment, Recurrence
@@ -226,7 +225,8 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
 
 def _read_words(text: str, language: Language, now: datetime) -> str:
     """Read what a reminder is to say in an answer; "" for a question, or what tells something else."""
-    if parse_answer(text) is not None or question_in(text) or takes_back(text) or match_order(text, now) is not None:
+    is_wish = match_command(text) is not None or match_without_model(text) is not None
+    if is_wish or parse_answer(text) is not None or question_in(text) or match_order(text, now) is not None:
         return ""
     facts = (fact for fact in extract_facts(text, now.date()) if fact.confidence > TIERS["implied"])
     return "" if any(fact.category != "commitment" for fact in facts) else read_what(text, language)

@@ -21,6 +21,7 @@ from kenobot.language.changes.likely_change import StandingStatement, find_chang
 from kenobot.language.changes.meant_clause import find_clause
 from kenobot.language.changes.value_phrase import has_parts
 from kenobot.language.fingerprint import key_of
+from kenobot.language.statements.sentence_core import read_core
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.records import Record
@@ -129,7 +130,9 @@ class ChangeAsker:
 
 
 def _is_own_word(turn: ConversationTurn) -> bool:
-    return turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
+    """Return whether a turn is the owner's own word, and no wish to be reminded, which changes nothing."""
+    is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
+    return is_own and not read_core(turn.text.strip()).reminds
 
 
 def _lean(connection: Connection, at: datetime) -> float:

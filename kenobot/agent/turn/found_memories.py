@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
+from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_attributes import ASKED_ATTRIBUTES, find_attribute, find_attribute_of_another
 from kenobot.language.question.asked_things import list_untold
 from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
@@ -61,12 +62,12 @@ def _choose_by_judge(
     most = likely.get(best.record.id, 0.0) if best is not None else 0.0
     whole = {each.record.id for each in able if likely.get(each.record.id) and _has_all_words(each, report)}
     if told:  # which only what is newer may have changed
-        last = max(map(_told_at, told))
-        able = [each for each in able if _told_at(each) > last]
+        last = max(map(_get_time, told))
+        able = [each for each in able if _get_time(each) > last]
     beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
     shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
     if told or whole or (shown and most >= _POLICY.medium_below):
-        is_unsure = not told and _are_of_other_things(memory, query.text, shown)
+        is_unsure = not told and (_are_merely_nearest(shown, asked) or _are_of_other_things(memory, query.text, shown))
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
     if shown:
         return replace(report, level="low", shown=tuple(shown))
@@ -74,6 +75,14 @@ def _choose_by_judge(
         return _choose_by_words(memory, report, query, asked)
     near = tuple(each for each in _list_about(report) if each in able)
     return replace(report, level="none", shown=near[:_MOST_FOUND])
+
+
+def _are_merely_nearest(shown: Sequence[RecalledMemory], asked: "_Asked") -> bool:
+    """Return whether all are hardly more than the nearest there are, or tell of others what is asked of the speaker."""
+    is_own = bool(asked.attribute) and not asked.of_another
+    return all(
+        each.relevance < _POLICY.min_relevance or (is_own and bool(read_signs(each.text).head_people)) for each in shown
+    )
 
 
 def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
@@ -84,17 +93,18 @@ def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
 def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mapping[int, float]) -> bool:
     """Return whether a memory probably answers as well as the best, or is newer and may have changed that."""
     share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
-    if share < _POLICY.none_below:
+    if share < _POLICY.none_below or (share < _POLICY.medium_below and memory.ways == ("nearest",)):
         return False
-    return share >= _NEARLY * most or (share >= _POLICY.low_below and _told_at(memory) > _told_at(best))
+    is_news = share >= _POLICY.medium_below or memory.relevance >= _NEAR_FROM
+    return share >= _NEARLY * most or (is_news and _get_time(memory) > _get_time(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
     """Sort memories by when they were told, the newest first."""
-    return sorted(memories, key=_told_at, reverse=True)
+    return sorted(memories, key=_get_time, reverse=True)
 
 
-def _told_at(memory: RecalledMemory) -> tuple[str, int]:
+def _get_time(memory: RecalledMemory) -> tuple[str, int]:
     return memory.record.valid_from or memory.record.created, memory.record.id
 
 
@@ -171,8 +181,13 @@ class _Asked:
             return True
         if not self.of_another and record.subject not in ("", OWNER_SUBJECT):
             return False
+        if self.of_another and _tells(record, OWNER_SUBJECT, self.attribute):
+            return False
         given = read_attribute(record.text)
-        return given is None or given.attribute in (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+        if given is None or given.attribute not in ASKED_ATTRIBUTES:
+            return True
+        names = (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+        return given.attribute in names and bool(given.subject) == self.of_another
 
 
 def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:

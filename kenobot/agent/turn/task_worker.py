@@ -363,6 +363,11 @@ class TaskWorker:
 
         self._messenger.dispatch(await self._database.write(write))
 
+    @property
+    def idle(self) -> bool:
+        """Return whether no task is under way."""
+        return not self._running and self._looks.idle
+
     async def wait_idle(self) -> None:
         """Return once no task is under way."""
         while self._running or not self._looks.idle:

@@ -7,8 +7,8 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import Final, TypeVar
+from datetime import datetime, timedelta
+from typing import Final, Protocol, TypeVar
 
 from kenobot.channels.telegram.albums import find_confirmable, join_albums, open_albums
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
@@ -60,6 +60,23 @@ _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, er
 T = TypeVar("T")
 
 
+class UpdateSource(Protocol):
+    """Hands a channel its raw updates: Telegram, or a host that took them in. Each method raises RemoteError."""
+
+    @property
+    def server_time(self) -> datetime | None:
+        """Return the time of Telegram's clock at the latest answer; None when it told none."""
+        ...
+
+    async def get_me(self) -> BotUser:
+        """Return the bot's own account."""
+        ...
+
+    async def get_updates(self, offset: int | None) -> Sequence[object]:
+        """Return raw updates in their order, after some waiting for the first; those below `offset` are stored."""
+        ...
+
+
 class TelegramChannel:
     """A bot on Telegram.
 
@@ -69,8 +86,10 @@ class TelegramChannel:
 
     name = CHANNEL
 
-    def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
+    def __init__(self, settings: TelegramSettings, clock: Clock, updates: UpdateSource | None = None) -> None:
+        """Make a channel that is not running yet. updates: where they come from, if not from Telegram itself."""
         self._client = TelegramClient(settings, clock.monotonic)
+        self._updates: UpdateSource = updates or self._client
         self._webhook = Webhook(self._client, clock, settings.webhook_url, settings.token.get_secret_value())
         self._me: BotUser | None = None
         self._fragment_seconds = settings.fragment_seconds
@@ -194,7 +213,7 @@ class TelegramChannel:
         self._offset, self._sink = None, sink
         try:
             async with self._client:
-                me = await self._retry_until_answered(self._client.get_me, sink)
+                me = await self._retry_until_answered(self._updates.get_me, sink)
                 logger.info("listening on Telegram as @%s", me.username or me.id)
                 await (self._be_posted(me, sink) if self._webhook.is_wanted else self._poll(me, sink))
         finally:
@@ -237,7 +256,7 @@ class TelegramChannel:
         while True:
             before = self._offset
             batch = await self._fetch_batch(sink)
-            self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
+            self._ahead = clock_ahead(self._clock.now(), self._updates.server_time)
             failure = await self._take(batch, me, sink)
             if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
                 await self._report("clock", problem, sink)
@@ -257,7 +276,7 @@ class TelegramChannel:
         """Ask for updates; again, without confirming them, while an album among them grows."""
 
         async def ask() -> Sequence[object]:
-            return await self._retry_until_answered(lambda: self._client.get_updates(self._offset), sink)
+            return await self._retry_until_answered(lambda: self._updates.get_updates(self._offset), sink)
 
         batch, items = await ask(), 0
         while (found := open_albums(batch)) > items:
@@ -317,7 +336,7 @@ class TelegramChannel:
         updates = join_albums(batch)
         chats: dict[object, list[tuple[int, object]]] = {}
         for place, update in enumerate(updates):
-            chats.setdefault(_chat(update.raw) or place, []).append((update.numbers[0], update.raw))
+            chats.setdefault(find_chat(update.raw) or place, []).append((update.numbers[0], update.raw))
         failures: list[tuple[int, StoreError]] = []
 
         async def take_chat(updates: Sequence[tuple[int, object]]) -> None:
@@ -422,7 +441,7 @@ def _is_shortage(error: Exception) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SHORTAGES)
 
 
-def _chat(raw: object) -> str:
+def find_chat(raw: object) -> str:
     """Return the chat of a raw update, of whatever form; "" when it names none."""
     raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else {}
     raw = raw.get(REACTION_FIELD) or message_body(raw)[1] if isinstance(raw, dict) else None

@@ -47,12 +47,15 @@ class WebhookClient(Protocol):
 
 
 class Webhook:
-    """The webhook of one bot. base: where Telegram reaches the bot's HTTP server; "" where the bot polls."""
+    """The webhook of one bot. base: where Telegram reaches the bot's HTTP server; "" where the bot polls.
 
-    def __init__(self, client: WebhookClient, clock: Clock, base: str, token: str) -> None:
+    path: of the requests there.
+    """
+
+    def __init__(self, client: WebhookClient, clock: Clock, base: str, token: str, path: str = PATH) -> None:
         self._client = client
         self._clock = clock
-        self._url = base.rstrip("/") + PATH if base else ""
+        self._url = base.rstrip("/") + path if base else ""
         # Of the token, so that there is no second secret to keep.
         self._secret = hmac.new(token.encode(), _PURPOSE, "sha256").hexdigest()
 

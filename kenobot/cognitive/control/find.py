@@ -21,15 +21,18 @@ from kenobot.storage.scopes import Scopes, scope_names
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
 _SHOWN = 5
+_ALL = 1.0  # of words that say little: "the van", which is a verb in Spanish
 _POLICY = DEFAULT.control
 
 
 def find_memories(connection: Connection, text: str, reach: Scopes, *, search: NearSearch | None = None) -> Matches:
     """Find the live records within `reach` that `text` may mean, the likeliest first.
 
-    Words count by their stems, function words do not. Without an index the newest records are compared.
+    Words count by their stems, function words do not, but for a text that has no others. Without an index the newest
+    records are compared.
     """
     wanted = _words(text)
+    least = _POLICY.match_from_share if any(word not in STOPWORDS for word in words(text)) else _ALL
     said = normalise(text)
     numbers = list(search(connection, text, reach, _NEAR)) if search else []
     numbers += _compare(connection, wanted, reach, _FRESH if search else _POLICY.max_records_compared)
@@ -40,7 +43,7 @@ def find_memories(connection: Connection, text: str, reach: Scopes, *, search: N
             continue
         exact = bool(said) and said == normalise(record.text)
         share = 1.0 if exact else _share(wanted, record.text)
-        if share >= _POLICY.match_from_share:
+        if share >= least:
             found.append(MatchedMemory(record, share, exact))
     found.sort(key=lambda meant: (not meant.exact, -meant.overlap, len(meant.record.text), -meant.record.id))
     return Matches(found[: _POLICY.max_offered])

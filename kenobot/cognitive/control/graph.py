@@ -25,7 +25,13 @@ _Edges = Counter[tuple[str, str, str]]
 
 
 def build_graph(
-    connection: Connection, reach: Scopes, detail: GraphDetail, most_nodes: int, *, subject: str = ""
+    connection: Connection,
+    reach: Scopes,
+    detail: GraphDetail,
+    most_nodes: int,
+    *,
+    subject: str = "",
+    with_edges: bool = True,
 ) -> Graph:
     """Build the graph of the newest memories. subject: only of memories about it. most_nodes: the heaviest are kept."""
     rows = newest_records(connection, reach, MOST_MEMORIES, subject, _LONGEST_LABEL)
@@ -39,9 +45,9 @@ def build_graph(
         nodes.update(topics[row.id])
     if detail == "memories":
         nodes.update({("memory", str(row.id)): 1 for row in rows})
-        edges.update(_iterate_memory_edges(rows, links, topics))
-    else:
-        edges.update(_iterate_topic_edges(rows, links, topics))
+    if with_edges:
+        iterate = _iterate_memory_edges if detail == "memories" else _iterate_topic_edges
+        edges.update(iterate(rows, links, topics))
     kept = [key for key, _ in nodes.most_common(most_nodes)]
     shown = {_id(*key) for key in kept}
     return Graph(

@@ -3,9 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.timeline_rows import HappeningRow, count_by_hour, page_of_events
+from kenobot.cognitive.control.timeline_rows import HappeningRow, count_between, page_of_events, read_span
 from kenobot.ports.browsing import HAPPENINGS, Days, Happening, Period, TimelineItem, TimelinePeriod
 from kenobot.ports.records import read_reason
 from kenobot.storage.connection import Connection
@@ -14,20 +16,18 @@ from kenobot.storage.times import stamp
 
 NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
 """What each type of event tells."""
+_DAY = timedelta(days=1)
 
 
 def count_by_period(
     connection: Connection, reach: Scopes, days: Days, by: Period, *, subject: str = ""
 ) -> list[TimelinePeriod]:
-    """Count what happened by period, the newest first, without periods in which nothing did.
-
-    Hours are told apart: in a zone that is not a whole number of hours from UTC, what happened in the half hour around
-    midnight may count for the day beside it.
-    """
+    """Count what happened by period, the newest first, without periods in which nothing did."""
+    begins = _list_begins(_cut_to_events(connection, days), by)
+    moments = [_find_beginning(day, days.zone) for day in (*begins, days.last + _DAY)]
     periods: dict[date, Counter[Happening]] = {}
-    for hour, kind, count in count_by_hour(connection, reach, *_find_bounds(days), [*NAMES], subject):
-        day = datetime.fromisoformat(f"{hour}:00+00:00").astimezone(days.zone).date()
-        periods.setdefault(_begin(day, by), Counter())[NAMES[kind]] += count
+    for number, kind, count in count_between(connection, reach, moments, [*NAMES], subject):
+        periods.setdefault(_begin(begins[number], by), Counter())[NAMES[kind]] += count
     return [
         TimelinePeriod(begin.isoformat(), _end(begin, by).isoformat(), dict(periods[begin]))
         for begin in sorted(periods, reverse=True)
@@ -81,7 +81,28 @@ def _end(begin: date, by: Period) -> date:
             return (begin.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
+def _cut_to_events(connection: Connection, days: Days) -> Days:
+    """Return those of some days in which something may have happened."""
+    span = read_span(connection)
+    if span is None:
+        return replace(days, last=days.first - _DAY)
+    first, last = (datetime.fromisoformat(moment).astimezone(days.zone).date() for moment in span)
+    return replace(days, first=max(days.first, first - _DAY), last=min(days.last, last + _DAY))
+
+
+def _list_begins(days: Days, by: Period) -> list[date]:
+    """List the day on which each period of some days begins among them."""
+    found, day = list[date](), days.first
+    while day <= days.last:
+        found.append(day)
+        day = _end(_begin(day, by), by) + timedelta(days=1)
+    return found
+
+
 def _find_bounds(days: Days) -> tuple[str, str]:
     """Return when some days begin and when they are over, as the database keeps moments."""
-    begin, end = (datetime.combine(day, time.min, days.zone) for day in (days.first, days.last + timedelta(days=1)))
-    return stamp(begin.astimezone(UTC)), stamp(end.astimezone(UTC))
+    return _find_beginning(days.first, days.zone), _find_beginning(days.last + timedelta(days=1), days.zone)
+
+
+def _find_beginning(day: date, zone: ZoneInfo) -> str:
+    return stamp(datetime.combine(day, time.min, zone).astimezone(UTC))

@@ -23,7 +23,6 @@ from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, one_line, patterns_of, text_of
-from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import change
@@ -164,6 +163,8 @@ class _Edit:
             if pattern is not None:
                 touched += self._change(pattern, entry, noted)
             elif _entry_digest(entry) not in noted:  # one that was written and is gone since must not come back
+                from kenobot.cognitive.remember.admit import admit
+
                 decision = admit(self._connection, _candidate(entry, entry.scope), self._context)
                 if decision.record is not None:
                     self._set_figures(decision.record, entry, entry.scope)
@@ -192,6 +193,8 @@ class _Edit:
         )
         number = record.id
         if text_of(entry.trigger, entry.response) != record.text:
+            from kenobot.cognitive.remember.admit import supersede
+
             decision = supersede(self._connection, number, _candidate(entry, record.scope), self._context)
             if decision.record is None:
                 return 0

@@ -33,10 +33,10 @@ from kenobot.cognitive.remember.draft import (
     RecordDraft,
     attributes_json,
     draft_attributes,
-    find_secret,
     insert_draft,
     make_draft,
 )
+from kenobot.cognitive.remember.held_secrets import find_secret
 from kenobot.cognitive.store import events, links, records, term_index
 from kenobot.cognitive.store.change import change, drop_tombstone, tombstone_time
 from kenobot.language.fingerprint import OWNER_SUBJECT, key_about, key_of

@@ -6,27 +6,24 @@ from datetime import datetime, timedelta
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.confidence import tier_of_confidence
+from kenobot.cognitive.remember.held_secrets import OWN_SOURCES
 from kenobot.cognitive.store import records, term_index
-from kenobot.core import redaction
 from kenobot.language.claims import claims
-from kenobot.language.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
+from kenobot.language.fingerprint import OWNER_SUBJECT, key_of, normalize_subject
 from kenobot.language.named_days import day_named
 from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements import attribute_statements
 from kenobot.language.statements.classify import FactKind, importance, kind_of
-from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import detect_language, fold
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form, Source
+from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
-_OWN_SOURCES = ("command", "edit")
-_NOTED_SOURCES = ("tag", "extraction")
 MOST_TAGS = 24
 _DRAFTED_COLUMNS = "form category scope subject text source trust importance tier expires key".split()
 
@@ -65,19 +62,7 @@ class RecordDraft:
     @property
     def is_owner_word(self) -> bool:
         """Return whether its owner ordered it or wrote it with their own hands."""
-        return self.source in _OWN_SOURCES and self.trust == "owner"
-
-
-def find_secret(candidate: Candidate, text: str) -> str | None:
-    """Return the kind of secret that a candidate holds, in whatever part of it; None when it may be kept.
-
-    Of what is only noted, by rules or by a model, more counts than of an order: there the person means what they say.
-    """
-    if KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
-        return None
-    find = find_told_secret if candidate.source in _NOTED_SOURCES else redaction.find_secret
-    parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
-    return next((kind for part in parts if (kind := find(part)) is not None), None)
+        return self.source in OWN_SOURCES and self.trust == "owner"
 
 
 def make_draft(connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext) -> RecordDraft:

@@ -7,6 +7,7 @@ Queries keep within scopes: see `kenobot.storage.scopes`. A rows module asks for
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from kenobot.storage.state import read_state
 SqlValue = str | int | float | None
 
 LIVE: Final = "status = 'active'"
+STATUSES: Final = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 HOLDERS: Final = ("box", "entity")  # they hold others together, and go on doing so
 FACTS: Final = "form IN ('note', 'episode')"
 SAYS: Final = "form != 'box'"  # a box only holds others together
@@ -349,10 +351,9 @@ def page_of_records(
 ) -> list[Record]:
     """Return records that a filter chooses, with ids below one, the newest first, without boxes."""
     where, values = ["id < ?", SAYS], list[SqlValue]((before,))
-    for column, words in (("status", wanted.statuses), ("form", wanted.forms)):
-        if words:
-            where.append(f"{column} {AMONG}")
-            values.append(json.dumps([*words]))
+    if wanted.forms:
+        where.append(f"form {AMONG}")
+        values.append(json.dumps([*wanted.forms]))
     for column in ("category", "subject", "source", "trust", "scope"):
         if value := getattr(wanted, column):
             where.append(f"{column} = ?")
@@ -366,37 +367,49 @@ def page_of_records(
     if wanted.text:
         where.append("text LIKE ? ESCAPE '\\'")
         values.append(f"%{_escape_like(wanted.text)}%")
-    # By their numbers from the newest down, so that a page reads little, unless the subject is narrower.
-    return select(
-        connection,
-        " AND ".join(where),
-        values,
-        reach,
-        order="id DESC",
-        limit=limit,
-        scan_scope=bool(wanted.subject),
-    )
+    # State by state from the newest number down in the index of lists, which has all that most filters ask for.
+    found: list[int] = []
+    for status in wanted.statuses or STATUSES:
+        found += select_ids(
+            connection,
+            " AND ".join(["status = ?", *where]),
+            [status, *values],
+            reach,
+            order="id DESC",
+            limit=limit,
+            scan_scope=False,
+        )
+    newest = sorted(found, reverse=True)[:limit]
+    records = by_ids(connection, newest, reach)
+    return [records[number] for number in newest if number in records]
 
 
-def count_values(connection: Connection, column: str, reach: Scopes, most: int) -> dict[str, int]:
-    """Count the live records by one column, but for boxes: the `most` frequent values."""
+def count_values(connection: Connection, columns: Sequence[str], reach: Scopes, most: int) -> list[dict[str, int]]:
+    """Count the live records by each of some columns, but for boxes: the `most` frequent values."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        f"SELECT {column}, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 2 DESC, 1 "
-        "LIMIT ?",
-        (*scopes, most),
-    )
-    return dict(rows.fetchall())
+        f"SELECT {', '.join(columns)} FROM record WHERE {LIVE} AND {SAYS} AND {where}", scopes
+    ).fetchall()
+    counted = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in columns]
+    return [dict(sorted(each.items(), key=lambda item: (-item[1], item[0]))[:most]) for each in counted]
 
 
 def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: str = "") -> dict[str, int]:
     """Return how many live records there are, by form, but for those of one key."""
     where, scopes = scope_filter(reach)
+    counts: Counter[str] = Counter()
+    # By the index of live records, in whose order they are counted as they come.
     rows = connection.execute(
-        f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} AND key IS NOT ? GROUP BY 1 ORDER BY 1",
-        [*scopes, without_key],
+        f"SELECT form, count(*) FROM record INDEXED BY record_live WHERE {LIVE} AND {SAYS} AND {where} "
+        "GROUP BY scope, form",
+        scopes,
     )
-    return {row[0]: row[1] for row in rows}
+    for form, number in rows:
+        counts[form] += number
+    if without_key:
+        left_out = select_ids(connection, f"{LIVE} AND {SAYS} AND key = ?", (without_key,), reach, scan_scope=False)
+        counts -= Counter(each.form for each in by_ids(connection, left_out, reach).values())
+    return dict(sorted(counts.items()))
 
 
 def list_ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:

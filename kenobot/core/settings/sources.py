@@ -45,7 +45,9 @@ CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
 }
 
-_NOT_SETTINGS = frozenset({"KENOBOT_HOME"})
+_NOT_SETTINGS = frozenset(
+    {"KENOBOT_HOME", "KENOBOT_HOST_DATABASE", "KENOBOT_HOST_KEY_FILE", "KENOBOT_TEST_POSTGRES"}
+)  # the latter three name where the homes of a host are, not how one is
 _SECRET_ENDINGS = ("token", "api_key", "secret", "password")
 _PLACE = lazy.regex(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 

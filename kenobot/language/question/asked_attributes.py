@@ -12,6 +12,9 @@ _OWN, _OTHERS = (
     {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES[of_whom].items()}
     for of_whom in ("own", "others")
 )
+ASKED_ATTRIBUTES = frozenset(_OWN)
+"""The names of the attributes that are read."""
+
 _LONGEST = 200  # characters of a question that is read
 
 

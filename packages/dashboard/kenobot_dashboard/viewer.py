@@ -1,5 +1,6 @@
 """The owner at a page: what a request's handler needs to read, to change, and to answer."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from zoneinfo import ZoneInfo
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from kenobot.app.bot_services import BotServices
 from kenobot.ports.sentences import Language, Sentence
@@ -30,6 +32,18 @@ from kenobot_http.problems import choose_language
 
 class LoginNeeded(Exception):
     """A request comes without a session."""
+
+
+class _PageResponse(Response):
+    """A page that is rendered in a thread: turns go on meanwhile."""
+
+    def __init__(self, template: str, values: Mapping[str, Any], code: int) -> None:
+        super().__init__(status_code=code)
+        self._template, self._values = template, values
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        text = await asyncio.to_thread(render_template, self._template, self._values)
+        await HTMLResponse(text, self.status_code)(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ class Viewer:
         texts = self.texts(name)
         given = dict(values, t=texts, f=self.formats, view=self, page=name, csrf=csrf_token(self.secret))
         given.setdefault("notice", self._read_notice(texts))
-        return HTMLResponse(render_template(f"pages/{name}/{template}", given), code)
+        return _PageResponse(f"pages/{name}/{template}", given, code)
 
     def go(self, path: str, **query: object) -> Response:
         """Send the browser on to a page after a change. path: below /dashboard."""

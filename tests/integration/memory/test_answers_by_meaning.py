@@ -47,6 +47,7 @@ def scene(home: Path, embedder: ThreadedEmbedder) -> Scene:
             "¿qué edad tengo?",
             ["«ayer cumplí 52» (hoy)", "«tengo 51 años» (2026-02-14)"],
         ),
+        ("I'm 61", "I'm 62 today", "what's my age?", ["“I'm 62 today” (today)", "“I'm 61” (2026-02-14)"]),
         (
             "My gym costs 30 a month",
             "they put the gym up to 42",
@@ -123,3 +124,25 @@ async def test_all_that_is_told_of_somebody_is_quoted_where_nothing_more_is_aske
         for asked in ("what do you know about Fergus?", "¿quién es Fergus?"):
             said = await house.say(asked)
             assert all(each in said for each in told)
+
+
+async def test_what_is_gone_on_about_after_a_question_is_kept_with_what_it_is_about(
+    tmp_path: Path, embedder: ThreadedEmbedder
+) -> None:
+    """Unless the question was about somebody else."""
+    async with scene(tmp_path, embedder) as house:
+        await house.say("We got a kitten")
+        await house.say("what is the name of my kitten?")
+        assert "“We got a kitten. her name is Kiki”" in await house.say("her name is Kiki")
+        await house.say("My uncle Sven is a baker")
+        await house.say("where does Olga live?")
+        assert "Sven" not in await house.say("her name is Petra now")
+
+
+async def test_what_is_told_of_a_relative_is_not_told_of_the_speaker(
+    tmp_path: Path, embedder: ThreadedEmbedder
+) -> None:
+    """It is quoted as what comes near."""
+    async with scene(tmp_path, embedder) as house:
+        await house.say("my aunt turns 70 on Friday")
+        assert "The closest I remember:\n- “my aunt turns 70 on Friday”" in await house.say("how old am I?")

@@ -191,6 +191,10 @@ async def test_without_a_model_a_wish_to_forget_is_asked_about_or_finds_nothing(
         for wish in ("forget the locker code", "erase the code of the locker"):
             assert "Shall I forget this?\n- #1 “The code of the pool locker" in await house.say(wish)
             await house.say("no")
+        await house.say("The van is at the harbour")
+        await house.say("Theo sold the boat")
+        assert (await house.say("forget about the van")).count("\n- ") == 1  # it is a verb in Spanish
+        await house.say("no")
         assert "Forgotten" in await house.say("yes" if "Shall" in await house.say("delete the locker code") else "")
 
 

@@ -20,6 +20,8 @@ _OPENS = {  # modules that call SQLite's own `connect`, and what for
     "kenobot/cognitive/inspection.py": "reads the search index",
     "kenobot/cognitive/recall/index/index.py": "the search index, which is made anew",
     "packages/evals/kenobot_evals/recall/caching_embedder.py": "a file of vectors",
+    "packages/host/kenobot_host/home_store.py": "working copies that no bot runs on, each with its keeper by hand",
+    "packages/host/kenobot_host/tables.py": "an empty copy of a schema",
 }
 _WRITES = {  # modules that open a home's database to write
     "kenobot/storage/migrate.py",
@@ -31,6 +33,7 @@ _COMMITS = {  # modules with SQL that commits: the first for all, the others in 
     "kenobot/storage/backup/restore.py",
     "kenobot/storage/backup/put_back.py",
     "kenobot/cognitive/recall/index/index.py",
+    "packages/host/kenobot_host/home_store.py",
 }
 
 

@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import scan
@@ -65,6 +66,21 @@ class _Look:
     missing: list[str] = field(default_factory=list)  # bounded: the files that were deleted since the last look; turn
     known: int = 0
     lost_folder: bool = False
+
+
+_Outcomes = Mapping[str, FileStamp | OSError | None]
+
+
+class _Planned(NamedTuple):
+    """The files of some records as they are to be. before: stamps of their folders. done: what came of writing them.
+
+    removals: files to be removed if they have this stamp, None: in any case. done None: nothing was written yet.
+    """
+
+    plans: Sequence[RecordFilePlan]
+    removals: Sequence[tuple[RecordFileRow, FileStamp | None]]
+    before: Mapping[str, FileStamp | None]
+    done: _Outcomes | None
 
 
 class RecordFiles(FileSync[EditOutcome]):
@@ -297,14 +313,18 @@ class RecordFiles(FileSync[EditOutcome]):
     async def _write(self, keys: Sequence[FileKey]) -> int:
         """Write the files of some records and note them; how many edits were found instead. The lock is held."""
         numbers = [key for key in keys if isinstance(key, int)]
-        plans, removals = await self._database.read(
-            partial(record_plans.plan_writes, numbers=numbers, zone=self._zone, policy=self._limits)
-        )
+        under_way = self._under_way
+        try:
+            plans, removals, before, done = await self._database.read(partial(self._plan_and_write, numbers=numbers))
+            if done is not None:
+                return await self._note_outcomes(plans, before, done)
+        finally:
+            self._under_way = under_way
         for row, expected in removals:
             await self._remove(row.path, expected)
             await self._database.write(partial(record_file_rows.drop_row, path=row.path))
         plans, touched = await self._select_unmoved(plans)
-        before = {folder: disk.peek(f"{self._root}/{folder}") for folder in sorted({plan.row.folder for plan in plans})}
+        before = self._peek_at_folders(plans)
         look = _Look()
         # A lost folder, once it is made again, would look like one whose files were deleted by hand.
         await self._look([folder for folder, stamp in before.items() if stamp is None], look)
@@ -313,11 +333,34 @@ class RecordFiles(FileSync[EditOutcome]):
         with self._writing([*before, *(plan.row.path for plan in plans)]):
             return touched + await self._write_files(plans, before)
 
+    def _plan_and_write(self, connection: Connection, numbers: Sequence[int]) -> _Planned:
+        """Plan the files of some records, and where each is to stand as it stood, or anew, write them in this thread.
+
+        They are under way then until the caller has noted them.
+        """
+        plans, removals = record_plans.plan_writes(connection, numbers, self._zone, self._limits)
+        before, done = self._peek_at_folders(plans), None
+        if not removals and all(before.values()) and all(plan.moved_from is None for plan in plans):
+            self._under_way |= {*before, *(plan.row.path for plan in plans)}
+            done = self._put_files(plans)
+        return _Planned(plans, removals, before, done)
+
+    def _peek_at_folders(self, plans: Sequence[RecordFilePlan]) -> dict[str, FileStamp | None]:
+        return {folder: disk.peek(f"{self._root}/{folder}") for folder in sorted({plan.row.folder for plan in plans})}
+
+    def _put_files(self, plans: Sequence[RecordFilePlan]) -> _Outcomes:
+        pending = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
+        return disk.write(self._root, pending) if pending else {}
+
     async def _write_files(self, plans: Sequence[RecordFilePlan], before: Mapping[str, FileStamp | None]) -> int:
         """Write the files of `plans` and note them; how many edits were found instead. before: stamps of folders."""
+        return await self._note_outcomes(plans, before, await asyncio.to_thread(self._put_files, plans))
+
+    async def _note_outcomes(
+        self, plans: Sequence[RecordFilePlan], before: Mapping[str, FileStamp | None], done: _Outcomes
+    ) -> int:
+        """Note the files that were written; how many edits were found instead."""
         touched = 0
-        pending = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
-        done = await asyncio.to_thread(disk.write, self._root, pending) if pending else {}
         written: list[tuple[RecordFilePlan, RecordFileRow]] = []
         for plan in plans:
             outcome = done[plan.row.path]

@@ -14,6 +14,8 @@ from kenobot.storage.times import stamp
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attributes", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on
+_DUE = "json_extract(attributes, '$.due')"
+_LIVE_BY_DAY = f"+{LIVE} AND {_DUE} IS NOT NULL"  # by the index of days, which few records are in: hence the plus
 _FAR_BACK = 200  # turns of a chat that are searched for the prompt prefix that a reply was given in
 
 
@@ -48,18 +50,18 @@ def list_planned(
 
     undated: also the commitments of no day, behind the others.
     """
-    due = "json_extract(attributes, '$.due')"
-    days = f"{due} BETWEEN ? AND ?"
-    where = f"({days} OR (category = 'commitment' AND {due} IS NULL))" if undated else days
-    order = f"{due} IS NULL, {due}, id"
-    return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order)
+    where = f"{_LIVE_BY_DAY} AND {FACTS} AND {_DUE} BETWEEN ? AND ?"
+    found = records.select(connection, where, (first, last), reach, order=f"{_DUE}, id", scan_scope=False)
+    if undated:
+        where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {_DUE} IS NULL"
+        found += records.select(connection, where, (), reach, scan_scope=False)
+    return found
 
 
 def list_overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
     """Query the live commitments that were due before a day, YYYY-MM-DD, the earliest first."""
-    due = "json_extract(attributes, '$.due')"
-    where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {due} < ?"
-    return records.select(connection, where, (before,), reach, order=f"{due}, id")
+    where = f"{_LIVE_BY_DAY} AND {FACTS} AND category = 'commitment' AND {_DUE} < ?"
+    return records.select(connection, where, (before,), reach, order=f"{_DUE}, id", scan_scope=False)
 
 
 def list_occurrences_between(

@@ -184,13 +184,13 @@ def judge_memories(
     if not chosen or not _is_measured(index, query):
         return None
     first = chosen[:MOST_JUDGED]
-    likely = _judge_together(index, query, first)
+    likely = _judge_at_once(index, query, first)
     for each in chosen[MOST_JUDGED:]:
-        likely[each.record.id] = _judge_together(index, query, [*first[:-1], each])[each.record.id]
+        likely[each.record.id] = _judge_at_once(index, query, [*first[:-1], each])[each.record.id]
     return likely
 
 
-def _judge_together(index: SideIndex, query: MemoryQuery, chosen: Sequence[RecalledMemory]) -> dict[int, float]:
+def _judge_at_once(index: SideIndex, query: MemoryQuery, chosen: Sequence[RecalledMemory]) -> dict[int, float]:
     question, vectors = query.question, index.vectors
     assert vectors is not None
     judged = JudgedQuestion(question, _measure(index, question, chosen), vectors.generality(query.text))

@@ -11,8 +11,11 @@ from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.store.change import ERASED_TEXT
+from kenobot.core import lazy
 from kenobot.core.pattern_set import PatternSet
+from kenobot.language.question.asking import only_asks
 from kenobot.language.signals import signal_level
+from kenobot.language.words import fold, words
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
 from kenobot.ports.turns import ConversationTurn
@@ -23,6 +26,8 @@ from kenobot.storage.state import read_state, replace_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
 
+_NAME = lazy.regex(r"(?<=\s)[A-ZÁÉÍÓÚÑ][^\W\d_]+")
+_ROWS_BEFORE = 12  # messages and answers among which the last telling is looked for
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
 
 
@@ -80,10 +85,20 @@ def newest_pending_turns(connection: Connection, session: str, limit: int) -> li
 
 
 def find_said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
-    """Return what the speaker of a turn of a session said right before it, "" where that is not to be found."""
+    """Return what the speaker of a turn of a session said right before it, "" where that is not to be found.
+
+    Questions between, about nobody else, are left out: what somebody goes on about is what they told.
+    """
     rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
-    earlier = [each for each in group_turns(reversed(list(islice(rows, 6)))) if each.inbox_id != turn.inbox_id]
+    earlier = [
+        each for each in group_turns(reversed(list(islice(rows, _ROWS_BEFORE)))) if each.inbox_id != turn.inbox_id
+    ]
     own = [each for each in earlier if each.account == turn.account and each.trust == turn.trust and not each.hidden]
+    named: set[str] = set()
+    for each in reversed(own):
+        if not only_asks(each.text):
+            return each.text if named <= set(words(each.text)) else own[-1].text
+        named.update(map(fold, _NAME.findall(each.text)))
     return own[-1].text if own else ""
 
 

@@ -1,5 +1,7 @@
 """Routes to look through memory: what values it has, how it grew, and how it hangs together."""
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
@@ -9,8 +11,9 @@ from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Inspection
 from kenobot.cognitive.memory import Memory as Store
-from kenobot.ports.browsing import Days, GraphDetail, Happening, NodeKind, Period, RecordFilter
+from kenobot.ports.browsing import Days, Graph, GraphDetail, Happening, NodeKind, Period, RecordFilter
 from kenobot.ports.records import Record
+from kenobot.storage.connection import Connection
 from kenobot_http.api.auth import MemoryReader
 from kenobot_http.api.moments import Day, Moment, clamp_day, to_utc
 from kenobot_http.api.paging import Cursor, Limit, Page, page_of, read_cursor
@@ -18,6 +21,7 @@ from kenobot_http.api.services import Caller
 
 router = APIRouter(prefix="/v1", tags=["memory"])
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONGEST_NAME, _LONGEST_TEXT, _SHOWN_DAYS = 200, 200, 90
 
 Name = Annotated[str, Query(max_length=_LONGEST_NAME)]
@@ -130,6 +134,13 @@ async def count_facets(caller: MemoryReader) -> Facets:
     return Facets(**asdict(found))
 
 
+async def count_subjects(caller: Caller) -> dict[str, int]:
+    """Count the memories in reach by whom or what they are about, the most frequent first."""
+    return await caller.services.database.read_long(
+        lambda connection: Store.records.count_subjects(connection, caller.reach)
+    )
+
+
 @router.get("/timeline")
 async def count_timeline(
     caller: MemoryReader, by: Period = "week", first: First = None, last: Last = None, subject: Subject = ""
@@ -174,24 +185,37 @@ async def get_graph(
     subject: Subject = "",
 ) -> Response:
     """Return whom and what the newest ten thousand memories in reach are about, and how these hang together."""
-    graph = await read_graph(caller, detail, limit, subject)
-    # Written at once: the framework would validate tens of thousands of nodes and edges once more.
-    return Response(graph.model_dump_json(), media_type="application/json")
+    return Response(await write_graph(caller, detail, limit, subject), media_type="application/json")
 
 
-async def read_graph(caller: Caller, detail: GraphDetail, limit: int, subject: str = "") -> GraphOfMemory:
-    """Read the graph of the memories in reach. limit: nodes at most. subject: of memories about it alone."""
-    found = await caller.services.database.read_long(
-        lambda connection: Inspection.draw_graph(connection, caller.reach, detail, limit, subject=subject)
+async def list_topics(caller: Caller, limit: int, subject: str = "") -> Graph:
+    """List whom and what the memories in reach are about: the graph without its edges. limit: nodes at most."""
+    return await caller.services.database.read_long(
+        lambda connection: Inspection.draw_graph(
+            connection, caller.reach, "topics", limit, subject=subject, with_edges=False
+        )
     )
-    return GraphOfMemory(
-        nodes=[Node.model_construct(id=n.id, kind=n.kind, label=n.label, weight=n.weight) for n in found.nodes],
-        edges=[
-            Edge.model_construct(source=e.source, target=e.target, kind=e.kind, weight=e.weight) for e in found.edges
-        ],
-        memories=found.memories,
-        left_out=found.left_out,
-    )
+
+
+async def write_graph(caller: Caller, detail: GraphDetail, limit: int, subject: str = "") -> str:
+    """Write the graph of the memories in reach as JSON, in the thread that reads it. limit: nodes at most.
+
+    So tens of thousands of nodes and edges hold nobody up. subject: of memories about it alone.
+    """
+
+    def write(connection: Connection) -> str:
+        graph = Inspection.draw_graph(connection, caller.reach, detail, limit, subject=subject)
+        nodes = ({"id": n.id, "kind": n.kind, "label": n.label, "weight": n.weight} for n in graph.nodes)
+        edges = ({"source": e.source, "target": e.target, "kind": e.kind, "weight": e.weight} for e in graph.edges)
+        counts = f'"memories":{graph.memories},"left_out":{graph.left_out}'
+        return f'{{"nodes":{_write_list(nodes)},"edges":{_write_list(edges)},{counts}}}'
+
+    return await caller.services.database.read_long(write)
+
+
+def _write_list(items: Iterable[Mapping[str, object]]) -> str:
+    """Write a list as JSON piece by piece, so that the event loop gets its turn in between."""
+    return f"[{','.join(map(_encode, items))}]"
 
 
 def _choose_days(caller: Caller, first: First, last: Last) -> Days:

@@ -108,7 +108,7 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
         session = readable_session(connection, caller, name)
         rows = conversation.iterate_messages(connection, session, before=before, newest_first=True)
         shown = list(islice((row for row in rows if not row.hidden), limit + 1))
-        return shown, conversation.load_pictures(connection, [row.id for row in shown])
+        return shown, conversation.load_pictures(connection, session, [row.id for row in shown])
 
     rows, pictures = await caller.services.database.read(read)
 

@@ -330,11 +330,12 @@ async def test_a_glance_over_all_files_lists_no_folder_that_was_listed_twice(
     assert not look() and not look()
     monkeypatch.setattr(scan, "list_files", count)
     assert not look() and not look() and not listed
-    for edit in (
+    edits: tuple[Callable[[], object], ...] = (
         lambda: house.write("chats/c8/2024-01-01.md", "## 9:00 — new\n\n"),
         lambda: house.edit(other, "old", "older"),
         (house.root / other).unlink,
-    ):
+    )
+    for edit in edits:
         edit()
         assert look()
         await house.mirror.sync_in("c1")

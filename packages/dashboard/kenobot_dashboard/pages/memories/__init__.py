@@ -117,8 +117,8 @@ async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Res
 @router.get("/subjects")
 async def list_subjects(view: LiveView) -> Response:
     """List whom memories are about, for the field that asks for it: counted only once it is used."""
-    facets = await browsing.count_facets(view.caller)
-    return view.page("memories", "subjects.html", subjects=list(facets.subjects)[:_SUBJECTS], notice=None)
+    found = await browsing.count_subjects(view.caller)
+    return view.page("memories", "subjects.html", subjects=[*found][:_SUBJECTS], notice=None)
 
 
 @router.post("")

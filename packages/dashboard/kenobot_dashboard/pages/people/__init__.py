@@ -31,7 +31,7 @@ class Chosen(BaseModel):
 @router.get("")
 async def show_people(view: View, chosen: Annotated[Chosen, Query()]) -> Response:
     """Show the subjects and topics of memory as a list; the graph is drawn beside it by a script."""
-    graph = await browsing.read_graph(view.caller, "topics", _LISTED, chosen.subject)
+    graph = await browsing.list_topics(view.caller, _LISTED, chosen.subject)
     most = max((node.weight for node in graph.nodes), default=1)
     return view.page(
         "people",
@@ -46,5 +46,5 @@ async def show_people(view: View, chosen: Annotated[Chosen, Query()]) -> Respons
 @router.get("/graph")
 async def send_graph(view: View, chosen: Annotated[Chosen, Query()]) -> Response:
     """Send the graph to the script that draws it."""
-    graph = await browsing.read_graph(view.caller, chosen.detail, _DRAWN[chosen.detail], chosen.subject)
-    return Response(graph.model_dump_json(), media_type="application/json")
+    graph = await browsing.write_graph(view.caller, chosen.detail, _DRAWN[chosen.detail], chosen.subject)
+    return Response(graph, media_type="application/json")

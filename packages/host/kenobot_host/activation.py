@@ -1,0 +1,197 @@
+"""Run Procrastinate so that a job is a lease: a worker that lost one can neither finish it nor have it retried.
+
+`Activation` names the job row that a home is held by. Procrastinate's own `finish_job` and `retry_job` look at a job's
+number alone, so a worker that was stopped beyond its heartbeat would end the job of the worker that holds the home now.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+from procrastinate import App, JobContext, PsycopgConnector
+from procrastinate.exceptions import ConnectorException, UniqueViolation
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
+from procrastinate.worker import Worker
+from psycopg_pool import PoolTimeout
+
+from kenobot_host import activation_rows as rows
+
+_log = logging.getLogger(__name__)
+
+HOMES: Final = "homes"
+BOTS: Final = "bots"
+"""The queues of jobs: homes and their timers, and the polls of bots."""
+
+HEARTBEAT_SECONDS: Final = 2.0
+STALLED_SECONDS: Final = 8.0
+FETCH_SECONDS: Final = 1.0  # between looks for jobs whose time has come: no notification tells of these
+_RESCUE_SECONDS: Final = 1.0
+_RETRY_SECONDS: Final = 0.25
+_FINISH_SECONDS: Final = 30.0
+_END_SECONDS: Final = 12.0  # that the jobs of a worker that ends have
+
+UNREACHABLE: Final = (ConnectorException, psycopg.OperationalError, PoolTimeout)
+"""The errors of a database that cannot be reached just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """A home that a worker holds, by the four columns of the job's row that together say so."""
+
+    home: int
+    job: int
+    worker: int
+    attempts: int
+
+    @classmethod
+    def of(cls, home: int, job: Job) -> "Activation":
+        """Return the activation of a home by a job that was fetched."""
+        assert job.id is not None
+        assert job.worker_id is not None
+        return cls(home, job.id, job.worker_id, job.attempts)
+
+
+class LeasedJobs(JobManager):
+    """Manage jobs so that only their holder ends them, and a database that is away for a moment ends no worker.
+
+    own: the worker of this process, while it has one.
+    """
+
+    own: int | None = None
+
+    async def register_worker(self) -> int:
+        """Register a worker of this process."""
+        self.own = await super().register_worker()
+        return self.own
+
+    async def unregister_worker(self, worker_id: int) -> None:
+        """Unregister a worker of this process."""
+        self.own = None
+        await super().unregister_worker(worker_id)
+
+    async def beat_first(self) -> None:
+        """Tell that the worker of this process lives: one that was kept from it for long looks at others no sooner."""
+        if self.own is not None:
+            await super().update_heartbeat(self.own)
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """Finish a job that is still its worker's. What became of a broken commit is found out by asking again."""
+        leased = {"job": job.id, "worker": job.worker_id, "attempts": job.attempts}
+
+        async def finish() -> None:
+            await self.connector.execute_query_all_async(
+                rows.FINISH, **leased, status=status.value, delete_job=delete_job
+            )
+
+        await retry_while_away(finish)
+
+    async def retry_job(self, job: Job, *_: object, **__: object) -> None:
+        """Queue a job anew that is still its worker's: at once, and as it was."""
+        await self.connector.execute_query_all_async(
+            rows.RETRY, job=job.id, worker=job.worker_id, attempts=job.attempts
+        )
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Tell that a worker lives; try again for as long as anybody would believe it."""
+        await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
+
+
+async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float = _FINISH_SECONDS) -> None:
+    """Do work, again where the database cannot be reached, for some seconds. Raises what ended the last try."""
+    ends = asyncio.get_running_loop().time() + seconds
+    while True:
+        try:
+            return await work()
+        except UNREACHABLE:
+            if asyncio.get_running_loop().time() > ends:
+                raise
+        await asyncio.sleep(_RETRY_SECONDS)
+
+
+class HostWorker(Worker):
+    """Procrastinate's worker, which tells its jobs to end when it is to end itself. released: set then."""
+
+    def __init__(self, engine: App, queue: str, concurrency: int, name: str) -> None:
+        self.released = asyncio.Event()
+        super().__init__(
+            engine,
+            queues=[queue],
+            name=name,
+            concurrency=concurrency,
+            fetch_job_polling_interval=FETCH_SECONDS,
+            abort_job_polling_interval=60.0,
+            shutdown_graceful_timeout=_END_SECONDS,
+            delete_jobs="always",
+            install_signal_handlers=False,
+            update_heartbeat_interval=HEARTBEAT_SECONDS,
+            stalled_worker_timeout=STALLED_SECONDS,
+            additional_context={"released": self.released},
+        )
+
+    def stop(self) -> None:
+        """Fetch no more jobs, and tell those under way to end."""
+        self.released.set()
+        super().stop()  # type: ignore[no-untyped-call]
+
+
+def open_engine(url: str, connections: int) -> App:
+    """Return Procrastinate's app on a database, its pool not opened yet."""
+    connector = PsycopgConnector(
+        conninfo=url, min_size=1, max_size=connections, timeout=5.0, kwargs={"connect_timeout": 5}
+    )
+    engine = App(connector=connector)
+    engine.job_manager = LeasedJobs(connector)
+    return engine
+
+
+def find_release(context: JobContext) -> asyncio.Event:
+    """Return the event that tells a job to end."""
+    released: asyncio.Event = context.additional_context["released"]
+    return released
+
+
+async def work(engine: App, queue: str, concurrency: int, name: str, stop: asyncio.Event) -> None:
+    """Run workers, one after another, until `stop` is set: a database that was away ends one, never the process."""
+    while not stop.is_set():
+        worker = HostWorker(engine, queue, concurrency, name)
+        running = asyncio.create_task(worker.run(), name=f"worker {name}")  # type: ignore[no-untyped-call]
+        asked = asyncio.create_task(stop.wait())
+        await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
+        worker.stop()
+        asked.cancel()
+        try:
+            await running
+        except Exception as error:
+            _log.warning("the worker %s lost its database and begins anew: %s", name, error)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def rescue_on(engine: App, queue: str) -> None:
+    """Queue anew, until cancelled, what workers hold that are silent. It runs beside the worker, not as a job of it."""
+    while True:
+        try:
+            await rescue(engine, queue)
+        except UNREACHABLE as error:
+            _log.debug("nothing is rescued while the database is away: %s", error)
+        await asyncio.sleep(_RESCUE_SECONDS)
+
+
+async def rescue(engine: App, queue: str) -> int:
+    """Queue the jobs of silent workers anew; return how many there were. Raises what is in UNREACHABLE.
+
+    Where another job with the same queueing lock waits, that one does the work, and the stalled one is deleted.
+    """
+    if isinstance(engine.job_manager, LeasedJobs):
+        await engine.job_manager.beat_first()
+    stalled = list(await engine.job_manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=STALLED_SECONDS))
+    for job in stalled:
+        try:
+            await engine.job_manager.retry_job(job)
+        except UniqueViolation:
+            await engine.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+        _log.info("job %s of a silent worker is queued anew", job.call_string)
+    return len(stalled)

@@ -1,0 +1,123 @@
+"""SQL of activations: requests for them, their fence, and timers."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from psycopg import AsyncConnection
+from psycopg.errors import UniqueViolation
+from psycopg.types.json import Jsonb
+
+FINISH: Final = """
+WITH mine AS MATERIALIZED (
+  SELECT id FROM procrastinate_jobs
+  WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
+    AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
+  FOR NO KEY UPDATE
+)
+SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine
+"""
+# One that its silent worker is just committing for comes up at the next look.
+RETRY: Final = """
+WITH mine AS MATERIALIZED (
+  SELECT id FROM procrastinate_jobs
+  WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
+    AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine
+"""
+
+_DEFER: Final = """
+SELECT procrastinate_defer_jobs_v1(ARRAY[
+  ROW(%s::varchar, %s::varchar, 0, %s::text, %s::text, %s::jsonb, %s::timestamptz)::procrastinate_job_to_defer_v1
+])
+"""
+# An activation that is being fetched is waited for; one that waits is held until this transaction ends, so that the
+# job sees what the transaction wrote.
+_WAITING: Final = "SELECT id FROM procrastinate_jobs WHERE queueing_lock = %s AND status = 'todo' FOR KEY SHARE"
+
+ACTIVATE: Final = "activate"
+WAKE: Final = "wake"
+POLL: Final = "poll"
+
+
+def lock_of(home: int) -> str:
+    """Return the lock of a home's activations, which is their queueing lock as well."""
+    return f"home:{home}"
+
+
+async def request_job(connection: AsyncConnection, queue: str, task: str, lock: str, args: dict[str, object]) -> None:
+    """Queue a job that begins after this transaction's end; none is added where one waits already."""
+    while True:
+        waiting = await connection.execute(_WAITING, (lock,))
+        if await waiting.fetchone():
+            return
+        try:
+            async with connection.transaction():
+                await connection.execute(_DEFER, (queue, task, lock, lock, Jsonb(args), None))
+        except UniqueViolation:  # by another transaction, just now
+            continue
+        return
+
+
+async def request_activation(connection: AsyncConnection, home: int) -> None:
+    """Queue the activation of a home: it is opened, or looked after once more when it is closed."""
+    await request_job(connection, "homes", ACTIVATE, lock_of(home), {"home": home})
+
+
+async def set_timer(connection: AsyncConnection, home: int, due: datetime | None) -> None:
+    """Set the time at which a home is activated, in place of the one set before; None for never.
+
+    The timer carries no lock: a job scheduled for later that did would keep all others of its lock waiting.
+    """
+    name = f"timer:{home}"
+    await connection.execute(
+        "SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs "
+        "WHERE queueing_lock = %s AND status = 'todo'",
+        (name,),
+    )
+    if due is not None:
+        async with connection.transaction():
+            await connection.execute(_DEFER, ("homes", WAKE, None, name, Jsonb({"home": home}), due))
+
+
+async def note_opened(connection: AsyncConnection, home: int) -> bool:
+    """Note that a home is being opened, where it has anything to do; False where it has not."""
+    found = await connection.execute(
+        "INSERT INTO kenobot.activity (home, is_unfinished) SELECT %(home)s, true WHERE "
+        "EXISTS (SELECT 1 FROM kenobot.mail WHERE home = %(home)s) "
+        "OR EXISTS (SELECT 1 FROM kenobot.activity "
+        "WHERE home = %(home)s AND (is_unfinished OR due <= clock_timestamp())) "
+        "ON CONFLICT (home) DO UPDATE SET is_unfinished = true RETURNING home",
+        {"home": home},
+    )
+    return await found.fetchone() is not None
+
+
+async def note_put_away(connection: AsyncConnection, home: int, due: datetime | None, *, is_unfinished: bool) -> None:
+    """Note how a home was put away, set its timer, and have it opened again where anything is left."""
+    await connection.execute(
+        "UPDATE kenobot.activity SET is_unfinished = %s, due = %s WHERE home = %s", (is_unfinished, due, home)
+    )
+    await set_timer(connection, home, due)
+    left = await connection.execute("SELECT 1 FROM kenobot.mail WHERE home = %s LIMIT 1", (home,))
+    if is_unfinished or await left.fetchone():
+        await request_activation(connection, home)
+
+
+async def holds(connection: AsyncConnection, job: int, worker: int, attempts: int) -> bool:
+    """Return whether a job's row still names its worker."""
+    found = await connection.execute(
+        "SELECT 1 FROM procrastinate_jobs WHERE id = %s AND status = 'doing' AND worker_id = %s AND attempts = %s",
+        (job, worker, attempts),
+    )
+    return await found.fetchone() is not None
+
+
+async def find_held(connection: AsyncConnection, jobs: Collection[int]) -> set[tuple[int, int, int]]:
+    """Return the job, worker and attempts of those jobs that are being done."""
+    found = await connection.execute(
+        "SELECT id, worker_id, attempts FROM procrastinate_jobs WHERE id = ANY(%s) AND status = 'doing'", (list(jobs),)
+    )
+    return {(job, worker, attempts) for job, worker, attempts in await found.fetchall()}

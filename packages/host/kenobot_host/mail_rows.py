@@ -1,0 +1,166 @@
+"""SQL of mail: what platforms brought, until a home has stored it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from psycopg import AsyncConnection
+
+from kenobot_host.activation_rows import request_activation
+
+_ROUTE: Final = """
+SELECT coalesce((SELECT home FROM kenobot.route WHERE bot = %(bot)s AND chat = %(chat)s),
+                (SELECT home FROM kenobot.bot WHERE bot = %(bot)s))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An update of a bot, in the platform's own words. chat: "" where it names none."""
+
+    number: int
+    chat: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A bot of the host. account: on its platform. home: of chats without a route; None turns them away."""
+
+    account: str
+    token: str
+    base_url: str
+    intake: str
+    username: str
+    home: int | None
+
+
+_BOTS: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot ORDER BY bot"
+_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot WHERE bot = %s"
+_BOT_OF: Final = """
+SELECT bot, token, base_url, intake, username, home FROM kenobot.bot
+WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(home)s) ORDER BY bot LIMIT 1
+"""
+
+
+async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Update]) -> int:
+    """Put updates into the mail of their homes and have these activated, in the caller's transaction.
+
+    Returns how many belong to no home, and are dropped.
+    """
+    homes: set[int] = set()
+    dropped = 0
+    for update in updates:
+        found = await connection.execute(_ROUTE, {"bot": bot, "chat": update.chat})
+        row = await found.fetchone()
+        if row is None or row[0] is None:
+            dropped += 1
+            continue
+        homes.add(row[0])
+        await connection.execute(
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) "
+            "ON CONFLICT DO NOTHING",
+            (bot, update.number, row[0], update.chat, update.raw),
+        )
+    for home in sorted(homes):  # two transactions wait for each other's locks in the same order
+        await request_activation(connection, home)
+    return dropped
+
+
+async def load_mail(connection: AsyncConnection, bot: str, home: int, most: int) -> list[tuple[int, str]]:
+    """Return the oldest updates of a home by the platform's numbers: what a sequence of ours numbers is insertion."""
+    found = await connection.execute(
+        "SELECT update_id, raw FROM kenobot.mail WHERE home = %s AND bot = %s ORDER BY update_id LIMIT %s",
+        (home, bot, most),
+    )
+    return [(number, raw) for number, raw in await found.fetchall()]
+
+
+async def delete_mail(connection: AsyncConnection, bot: str, numbers: Collection[int]) -> None:
+    """Delete updates that are stored: these, and no others below them, which may have come in late."""
+    await connection.execute("DELETE FROM kenobot.mail WHERE bot = %s AND update_id = ANY(%s)", (bot, list(numbers)))
+
+
+async def find_homes_with_mail(connection: AsyncConnection, homes: Collection[int]) -> set[int]:
+    """Return which of some homes have mail."""
+    found = await connection.execute(
+        "SELECT home FROM unnest(%s::bigint[]) AS wanted (home) "
+        "WHERE EXISTS (SELECT 1 FROM kenobot.mail WHERE mail.home = wanted.home)",
+        (list(homes),),
+    )
+    return {home for (home,) in await found.fetchall()}
+
+
+async def load_bots(connection: AsyncConnection) -> list[Bot]:
+    """Return every bot of the host."""
+    found = await connection.execute(_BOTS)
+    return [Bot(*row) for row in await found.fetchall()]
+
+
+async def load_bot(connection: AsyncConnection, account: str) -> Bot | None:
+    """Return a bot by its account."""
+    found = await connection.execute(_BOT, (account,))
+    row = await found.fetchone()
+    return Bot(*row) if row else None
+
+
+async def set_username(connection: AsyncConnection, account: str, username: str) -> None:
+    """Note the name that a bot has on its platform."""
+    await connection.execute("UPDATE kenobot.bot SET username = %s WHERE bot = %s", (username, account))
+
+
+async def take_pace(connection: AsyncConnection, bot: str, seconds: float) -> float:
+    """Take a bot's next place among its messages; return in how many seconds it comes.
+
+    seconds: between two messages of the bot, whichever worker sends them.
+    """
+    await connection.execute("SET LOCAL synchronous_commit = off")
+    found = await connection.execute(
+        "INSERT INTO kenobot.pace (bot, free_at) VALUES (%(bot)s, clock_timestamp() + %(step)s * interval '1 s') "
+        "ON CONFLICT (bot) DO UPDATE SET "
+        "free_at = greatest(pace.free_at, clock_timestamp()) + %(step)s * interval '1 s' "
+        "RETURNING extract(epoch FROM free_at - clock_timestamp()) - %(step)s",
+        {"bot": bot, "step": seconds},
+    )
+    row = await found.fetchone()
+    return max(0.0, float(row[0])) if row else 0.0
+
+
+async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
+    """Return the bot that speaks for a home: whose chats it has, or that sends it the rest."""
+    found = await connection.execute(_BOT_OF, {"home": home})
+    row = await found.fetchone()
+    return Bot(*row) if row else None
+
+
+async def find_home_number(connection: AsyncConnection, name: str) -> int | None:
+    """Return the number of a home by its name."""
+    found = await connection.execute("SELECT home FROM kenobot.home WHERE name = %s", (name,))
+    row = await found.fetchone()
+    return int(row[0]) if row else None
+
+
+async def set_bot(connection: AsyncConnection, bot: Bot) -> None:
+    """Add a bot, or change it. The home of its other chats stays where the bot names none."""
+    await connection.execute(
+        "INSERT INTO kenobot.bot (bot, token, base_url, intake, home) VALUES (%s, %s, %s, %s, %s) "
+        "ON CONFLICT (bot) DO UPDATE SET token = excluded.token, base_url = excluded.base_url, "
+        "intake = excluded.intake, home = coalesce(excluded.home, bot.home)",
+        (bot.account, bot.token, bot.base_url, bot.intake, bot.home),
+    )
+
+
+async def set_routes(connection: AsyncConnection, bot: str, home: int, chats: Collection[str]) -> None:
+    """Route chats of a bot to a home."""
+    for chat in chats:
+        await connection.execute(
+            "INSERT INTO kenobot.route (bot, chat, home) VALUES (%s, %s, %s) "
+            "ON CONFLICT (bot, chat) DO UPDATE SET home = excluded.home",
+            (bot, chat, home),
+        )
+
+
+async def delete_bot(connection: AsyncConnection, account: str) -> bool:
+    """Delete a bot with its routes; return whether there was one."""
+    done = await connection.execute("DELETE FROM kenobot.bot WHERE bot = %s", (account,))
+    return done.rowcount > 0

