@@ -133,6 +133,7 @@ async def test_a_box_takes_in_both_what_is_tagged_and_what_is_not(database: Data
     assert [member.named for member in await talk.members(first)] == [True, False, True]
 
 
+@pytest.mark.no_replay("it counts statements, and triggers add theirs")
 async def test_laying_one_more_reads_nothing_of_what_lies_in_the_box(database: Database) -> None:
     """The fiftieth costs as many statements as the third, and none of them reads members."""
     talk = Talk(database)
