@@ -3,7 +3,7 @@
 The real `kenobot run` with the channel http, a model that costs nothing, and made-up vectors. A program logs in as a
 browser does and asks for each page, filter, search and the graph, some times in turn: the milliseconds until all of the
 answer is there, the CPU of the bot's process meanwhile, and the longest step of its event loop. Then turns, with and
-without a dashboard open beside them, some of each in turn: the CPU of each. The pages of an open one ask for the badge of
+without a dashboard open beside them, some of each in turn: the CPU of each. Pages of an open one ask for the badge of
 health once a minute, as htmx has them do.
 """
 
