@@ -5,7 +5,7 @@ all. Modules behind the door are imported at their first use: a process that ans
 """
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from kenobot.cognitive.policy import DEFAULT
@@ -136,13 +136,6 @@ class Memory:
 
         assert self.index is not None
         return recall_with_queries(connection, self.index, query)
-
-    def judge(self, query: "MemoryQuery", memories: "Sequence[RecalledMemory]") -> Mapping[int, float] | None:
-        """Estimate how likely each memory that a search found answers its question; None where that is not known."""
-        from kenobot.cognitive.recall.search.judge import judge_memories
-
-        assert self.index is not None
-        return judge_memories(self.index, query, memories)
 
     def find(self, connection: Connection, text: str, reach: Scopes) -> "Matches":
         """Find the live memories that a text may mean, the likeliest first, for what must not guess."""

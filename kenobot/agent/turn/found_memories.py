@@ -35,7 +35,7 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     """Find what is about a message: of a question what probably answers it, or else what comes near."""
     report = memory.recall(connection, query)
     asked = _find_asked(connection, query, report)
-    likely = memory.judge(query, report.memories) if query.question.asks else None
+    likely = MemoryReader(memory.index).judge(query, report.memories) if query.question.asks else None
     if likely is None:
         found = _choose_by_words(memory, report, query, asked)
     else:

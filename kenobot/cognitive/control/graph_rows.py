@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from kenobot.cognitive.store.records import AMONG, LIVE
+from kenobot.cognitive.store.records import AMONG, LISTED, LIVE
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter
 
@@ -34,7 +34,8 @@ def newest_records(connection: Connection, reach: Scopes, limit: int, subject: s
     where, scopes = scope_filter(reach)
     about, values = ("AND subject = ?", (subject,)) if subject else ("", ())
     rows = connection.execute(
-        f"SELECT id, subject, category, substr(text, 1, ?), tags FROM record WHERE {LIVE} AND {_FORMS} AND {where} "
+        f"SELECT id, subject, category, substr(text, 1, ?), tags FROM record "
+        f"WHERE {LIVE} AND {LISTED} AND {_FORMS} AND {where} "
         f"{about} ORDER BY id DESC LIMIT ?",
         (longest, *scopes, *values, limit),
     )

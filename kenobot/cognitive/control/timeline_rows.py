@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kenobot.cognitive.store.records import AMONG, SAYS
+from kenobot.cognitive.store.records import AMONG, LISTED, SAYS
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
@@ -65,7 +65,7 @@ def count_between(
     """
     among, values = _among(reach, subject)
     if reach is ALL_SCOPES and not subject:
-        among = f"NOT IN (SELECT id FROM record WHERE NOT {SAYS})"  # a short list
+        among = f"NOT IN (SELECT id FROM record WHERE NOT {SAYS} AND {LISTED})"  # a short list
     ids = [find_first_event(connection, moment) for moment in moments]
     spans = json.dumps([*itertools.pairwise(ids)])
     rows = connection.execute(
@@ -131,4 +131,4 @@ def _among(reach: Scopes, subject: str) -> tuple[str, tuple[str, ...]]:
     """Return a condition on ids that chooses records in reach, about a subject where one is named, and its values."""
     where, scopes = scope_filter(reach)
     about, named = ("AND subject = ?", (subject,)) if subject else ("", ())
-    return f"IN (SELECT id FROM record WHERE {SAYS} AND {where} {about})", (*scopes, *named)
+    return f"IN (SELECT id FROM record WHERE {SAYS} AND {LISTED} AND {where} {about})", (*scopes, *named)

@@ -25,6 +25,7 @@ STATUSES: Final = ("active", "superseded", "expired", "archived", "forgotten", "
 HOLDERS: Final = ("box", "entity")  # they hold others together, and go on doing so
 FACTS: Final = "form IN ('note', 'episode')"
 SAYS: Final = "form != 'box'"  # a box only holds others together
+LISTED: Final = "length(status) > 0"  # always: it lets a query use the index of lists, record_list
 IN_LOGS: Final = "tier IN ('daily', 'archive')"
 NO_OWNER_PREFERENCE: Final = "(category != 'preference' OR scope != 'owner')"  # those stand in preferences.md
 LAST_HEARD: Final = "max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, ''))"
@@ -350,7 +351,7 @@ def page_of_records(
     connection: Connection, reach: Scopes, wanted: RecordFilter, before: int, limit: int
 ) -> list[Record]:
     """Return records that a filter chooses, with ids below one, the newest first, without boxes."""
-    where, values = ["id < ?", SAYS], list[SqlValue]((before,))
+    where, values = ["id < ?", SAYS, LISTED], list[SqlValue]((before,))
     if wanted.forms:
         where.append(f"form {AMONG}")
         values.append(json.dumps([*wanted.forms]))
@@ -388,7 +389,7 @@ def count_values(connection: Connection, columns: Sequence[str], reach: Scopes, 
     """Count the live records by each of some columns, but for boxes: the `most` frequent values."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        f"SELECT {', '.join(columns)} FROM record WHERE {LIVE} AND {SAYS} AND {where}", scopes
+        f"SELECT {', '.join(columns)} FROM record WHERE {LIVE} AND {SAYS} AND {LISTED} AND {where}", scopes
     ).fetchall()
     counted = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in columns]
     return [dict(sorted(each.items(), key=lambda item: (-item[1], item[0]))[:most]) for each in counted]

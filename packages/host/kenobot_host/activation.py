@@ -73,7 +73,7 @@ class LeasedJobs(JobManager):
         self.own = None
         await super().unregister_worker(worker_id)
 
-    async def beat_first(self) -> None:
+    async def send_heartbeat_first(self) -> None:
         """Tell that the worker of this process lives: one that was kept from it for long looks at others no sooner."""
         if self.own is not None:
             await super().update_heartbeat(self.own)
@@ -186,7 +186,7 @@ async def rescue(engine: App, queue: str) -> int:
     Where another job with the same queueing lock waits, that one does the work, and the stalled one is deleted.
     """
     if isinstance(engine.job_manager, LeasedJobs):
-        await engine.job_manager.beat_first()
+        await engine.job_manager.send_heartbeat_first()
     stalled = list(await engine.job_manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=STALLED_SECONDS))
     for job in stalled:
         try:

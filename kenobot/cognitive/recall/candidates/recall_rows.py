@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import AMONG, FACTS, LIVE
+from kenobot.cognitive.store.records import AMONG, FACTS, LISTED, LIVE
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -53,7 +53,7 @@ def list_planned(
     where = f"{_LIVE_BY_DAY} AND {FACTS} AND {_DUE} BETWEEN ? AND ?"
     found = records.select(connection, where, (first, last), reach, order=f"{_DUE}, id", scan_scope=False)
     if undated:
-        where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {_DUE} IS NULL"
+        where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {LISTED} AND {_DUE} IS NULL"
         found += records.select(connection, where, (), reach, scan_scope=False)
     return found
 

@@ -1,6 +1,6 @@
 """Read memory for a prompt: the full load of its beginning, updates, procedures, and a search for the message."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact.shown_summary import (
@@ -64,6 +64,14 @@ class MemoryReader:
 
         report = recall_with_queries(connection, self._index, query)
         return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY
+
+    def judge(self, query: MemoryQuery, memories: Sequence[RecalledMemory]) -> Mapping[int, float] | None:
+        """Estimate how likely each memory that a search found answers its question; None where that is not known."""
+        if self._index is None:
+            return None
+        from kenobot.cognitive.recall.search.judge import judge_memories  # noqa: PLC0415 - not needed to start
+
+        return judge_memories(self._index, query, memories)
 
     # ── the summary of what is no longer shown ───────────────────────────────────────────────────────────────────────
 
