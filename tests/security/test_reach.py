@@ -30,7 +30,7 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
     r"|select platform_id from message where \{_sessions\}"  # fingerprints of what was imported
     r"|select (?:distinct inbox_id|min\(id\), max\(id\)) from message where inbox_id between"
     r"|select max\(at\) from \("  # when the database was last written to
-    r"|select session, max\(id\), max\(at\), count\(\*\) from message where (?:\{among\}|scope \{_among\})"  # of the scopes of who asks
+    r"|select session, max\(id\), max\(at\), count\(\*\) from message where scope \{_among\}"  # of who asks
     r"|not in \(select id from record where not \{says\} and \{listed\}\)"  # what holds others: nothing that tells
     r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
     re.IGNORECASE,
@@ -78,8 +78,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
     `services.py` has the owner's key of the REST API reach what the owner reaches; `operations.py` counts for it.
 
-    `fresh_copy.py` makes anew what a copy of a whole home lacks; `timeline_rows.py` counts for the owner's timeline faster
-    than within scopes that are named.
+    `fresh_copy.py` makes anew what a copy of a whole home lacks; `timeline_rows.py` counts for the owner's timeline
+    faster than within scopes that are named.
 
     `live.py` and `asked.py` measure what the memory of an invented person holds, in a home made for it.
 
