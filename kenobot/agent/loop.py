@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -112,7 +112,7 @@ class ModelAvailability(Protocol):
         ...
 
 
-async def _leave(text: str) -> None:
+def _leave(text: str) -> None:
     """Prepare nothing."""
 
 
@@ -121,7 +121,7 @@ class IntakePolicy:
 
     language: of the bot's own sentences; None goes by the message. backlog: messages waiting in all, above which intake
     waits. chat_backlog: messages of one chat that may wait. fragments: joins messages that belong together; None joins
-    none. prepare_to_read: awaited with the words of a message before they are looked at.
+    none. prepare_to_read: returns what is to be done before the words of a message are looked at, while it is stored.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class IntakePolicy:
         backlog: int = 1000,
         chat_backlog: int = 100,
         fragments: MessageJoiner | None = None,
-        prepare_to_read: Callable[[str], Awaitable[None]] = _leave,
+        prepare_to_read: Callable[[str], Coroutine[None, None, None] | None] = _leave,
     ) -> None:
         self._admission = admission
         self._messenger = messenger
@@ -237,8 +237,6 @@ class AgentLoop:
         if not await self._policy.admits(inbound):
             return False
         stops = _is_stop(inbound)  # which waits for nothing
-        if not stops:
-            await self._policy.prepare_to_read(inbound.text)
         if not stops and await self._is_one_too_many(inbound):
             return False
         while not stops and not self._room.is_set():
@@ -298,7 +296,11 @@ class AgentLoop:
         self._taking.add(storing)
         self._gate.begin_storing()
         queued = asyncio.get_running_loop().create_future()  # of the channel alone, which may be cancelled
-        storing.add_done_callback(partial(self._queue, session, envelope, queued))
+        queue = partial(self._queue, session, envelope, queued)
+        reading = self._policy.prepare_to_read(text)
+        storing.add_done_callback(
+            queue if reading is None else partial(_queue_when_read, asyncio.ensure_future(reading), queue)
+        )
         await queued
         pending = storing.result()
         if pending is not None and pending.inbound.external_id != inbound.external_id:
@@ -561,3 +563,18 @@ class AgentLoop:
             parked.cancel()
         await asyncio.gather(*self._parked.values(), return_exceptions=True)
         await asyncio.gather(finish_or_cancel(self._taking, grace), self._lanes.stop(grace))
+
+
+def _queue_when_read(
+    reading: asyncio.Task[None],
+    queue: Callable[[asyncio.Future[PendingMessage | None]], None],
+    storing: asyncio.Future[PendingMessage | None],
+) -> None:
+    """Queue a message that has been stored once its words were read in a thread."""
+
+    def go_on(read: asyncio.Task[None]) -> None:
+        if not read.cancelled() and (error := read.exception()) is not None:
+            _log.error("a message could not be read beforehand", exc_info=error)
+        queue(storing)
+
+    reading.add_done_callback(go_on)

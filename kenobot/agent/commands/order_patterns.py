@@ -1,6 +1,7 @@
 """Compile what orders about reminders are recognised by, before the event loop needs it: it would hold up all chats."""
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import datetime
 
 from kenobot.agent.commands.reminder_cues import may_order
@@ -10,13 +11,12 @@ _AT = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decid
 _NAME = lazy.regex(r"\A\s*/[^\W\d_][\w-]{0,31}\s*")
 
 
-async def prepare_to_read(text: str) -> None:
-    """Read a message that may order something in a thread, for its patterns alone.
+def prepare_to_read(text: str) -> Coroutine[None, None, None] | None:
+    """Return the reading, in a thread, of a message that may order something, for its patterns alone; None for others.
 
-    That takes some tenths of a second at the first such message since the start, and next to nothing later.
+    It takes some tenths of a second at the first such message since the start, and next to nothing later.
     """
-    if may_order(text):
-        await asyncio.to_thread(_read, _NAME.sub("remind me ", text))
+    return asyncio.to_thread(_read, _NAME.sub("remind me ", text)) if may_order(text) else None
 
 
 def _read(text: str) -> None:

@@ -9,7 +9,8 @@ from kenobot.agent.commands.order_patterns import prepare_to_read
 _ASKS = """
 import asyncio, sys
 from kenobot.agent.commands.order_patterns import prepare_to_read
-asyncio.run(prepare_to_read(sys.argv[1]))
+if (reading := prepare_to_read(sys.argv[1])) is not None:
+    asyncio.run(reading)
 pieces = sys.modules.get("kenobot.language.when.pieces")
 print(sum("search" in vars(pattern) for pattern, *_ in pieces._DURATIONS) if pieces else "not loaded")
 """
@@ -36,7 +37,9 @@ def test_an_order_is_read_once_before_the_event_loop_reads_it() -> None:
 async def test_other_work_goes_on_meanwhile() -> None:
     """An order is read in a thread: the event loop turns while that goes on."""
     rounds = 0
-    reading = asyncio.create_task(prepare_to_read("Recuérdame dentro de 20 minutos comer."))
+    order = prepare_to_read("Recuérdame dentro de 20 minutos comer.")
+    assert order is not None
+    reading = asyncio.create_task(order)
     while not reading.done():
         rounds += 1
         await asyncio.sleep(0)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from random import Random
 
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -22,13 +22,10 @@ class _Policy(IntakePolicy):
     def __init__(self, house: "House", backlog: int, chat_backlog: int) -> None:
         self._house = house
         self.backlog, self.chat_backlog, self.fragments = backlog, chat_backlog, None
-        self.prepare_to_read = self._prepare_nothing
+        self.prepare_to_read = lambda text: house.readings.pop() if house.readings else None
 
     def in_first_chat(self, inbound: Inbound) -> Inbound:
         return inbound
-
-    async def _prepare_nothing(self, text: str) -> None:
-        pass
 
     async def admits(self, inbound: Inbound) -> bool:
         return inbound.user not in self._house.barred
@@ -72,6 +69,7 @@ class House:
         self.waits: list[float] = []
         self.turned_away: list[str] = []
         self.barred: set[str] = set()
+        self.readings: list[Coroutine[None, None, None]] = []
         policy = _Policy(self, backlog, chat_backlog)
         self.loop = AgentLoop(
             self.inbox, self.bus, self.clock, self, _Model(self), Random(1), policy, parallel=parallel

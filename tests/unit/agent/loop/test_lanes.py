@@ -37,6 +37,26 @@ async def test_a_message_gets_its_turn(house: House) -> None:
     assert (house.loop.idle, house.loop.unfinished_count, await house.open_messages()) == (True, 0, 0)
 
 
+async def test_a_message_is_stored_while_it_is_read_beforehand_and_queued_then(house: House) -> None:
+    """What takes long to read is safe meanwhile, and its turn begins with it read; an error of that holds up none."""
+    read = asyncio.Event()
+
+    async def read_slowly() -> None:
+        await read.wait()
+        raise ValueError
+
+    house.readings.append(read_slowly())
+    said = asyncio.create_task(house.say("remind me", 1))
+    async with asyncio.timeout(60):
+        while not await house.open_messages():
+            pass
+    assert (house.turns, said.done()) == ([], False)
+    read.set()
+    assert await said
+    await house.loop.wait_idle()
+    assert house.texts() == ["remind me"]
+
+
 async def test_held_turns_begin_at_the_start(house: House) -> None:
     """What lay there and what comes in meanwhile is stored and waits; then each message has one turn, in order."""
     assert await house.inbox.store(inbound("before", 1), "t") is not None
