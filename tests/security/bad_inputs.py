@@ -360,7 +360,7 @@ CHATS: Final = (
     ChatId("a line break", "1\n2"),
     ChatId("empty", ""),
     ChatId("two dots", ".."),
-    ChatId("NUL", "con\0nul"),
+    ChatId("NUL", "con\0nul", "set aside"),
     ChatId("right-to-left override", "\u202e1"),
     ChatId("5,000 letters", "a" * 5000),
     ChatId("300 letters that take two bytes", "ñ" * 300),
