@@ -175,6 +175,7 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
     bot.ask(1, watch=False)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds, watch=False)
+    bot.ask(4, remember=True, watch=False)  # what reads statements is compiled for the first memory
     bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
     figures |= _single(bot, plan.single)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
