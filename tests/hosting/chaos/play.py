@@ -112,6 +112,7 @@ async def play(story: Story, progress: Callable[[str], None] = lambda _: None) -
             both.create_task(_trouble_on(stage))
             both.create_task(_talk(stage))
         await _await_answers(stage)
+        await _await_rescue(stage)
         await _end(stage)
         await asyncio.to_thread(_check, stage)
         stage.outcome.log += [f"{each.name} {line}" for each in stage.cell.processes for line in each.log]
@@ -173,6 +174,25 @@ async def _await_answers(stage: Stage) -> None:
         return len({tag_in(item.text) for item in stage.platform.sent})
 
     await until_still(lambda: count() >= stage.story.messages, count, _STILL_SECONDS)
+
+
+async def _await_rescue(stage: Stage) -> None:
+    """Wait until only workers that live hold jobs: the last one that was killed is silent for some seconds first."""
+    import psycopg
+
+    with psycopg.connect(stage.server.url, autocommit=True) as connection:
+        (began,) = connection.execute("SELECT now()").fetchone() or (None,)
+
+        def count() -> int:
+            row = connection.execute(
+                "SELECT count(*) FROM procrastinate_jobs AS job LEFT JOIN procrastinate_workers AS worker "
+                "ON worker.id = job.worker_id WHERE job.status = 'doing' AND "
+                "(worker.last_heartbeat IS NULL OR worker.last_heartbeat < %s)",
+                (began,),
+            ).fetchone()
+            return int(row[0]) if row is not None else 0
+
+        await until_still(lambda: count() == 0, count, _STILL_SECONDS)
 
 
 async def _trouble_on(stage: Stage) -> None:
