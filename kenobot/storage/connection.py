@@ -144,6 +144,15 @@ def to_store_error(error: sqlite3.Error | MemoryError) -> StoreError:
 
 
 @contextlib.contextmanager
+def translate_sqlite() -> Iterator[None]:
+    """Raise StoreError for an error of SQLite in the block."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise to_store_error(error) from error
+
+
+@contextlib.contextmanager
 def savepoint(connection: Connection, name: str = "step") -> Iterator[None]:
     """Undo what the block wrote if it raises."""
     connection.execute(f"SAVEPOINT {name}")

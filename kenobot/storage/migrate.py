@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kenobot.core.disk_fault import find_fault, name_failure, name_fault
 from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt
-from kenobot.storage.connection import Connection, connect, to_store_error
+from kenobot.storage.connection import Connection, connect, to_store_error, translate_sqlite
 
 _BACKUPS_KEPT = 5
 
@@ -54,11 +54,8 @@ def migrate(path: Path, backups: Path) -> None:
 
 def schema_version(path: Path) -> int:
     """Count the migrations that a database has had. Raises StoreError."""
-    try:
-        with closing(connect(path, readonly=True)) as connection:
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    except sqlite3.Error as error:
-        raise to_store_error(error) from error
+    with translate_sqlite(), closing(connect(path, readonly=True)) as connection:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 

@@ -1,12 +1,11 @@
 """Write to a database beside the bot: a transaction, or several, each shown to its keeper before its commit."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from kenobot.storage.connection import Connection, connect, to_store_error
+from kenobot.storage.connection import Connection, connect, translate_sqlite
 from kenobot.storage.keeper import open_keeper
 
 
@@ -77,8 +76,5 @@ def keep_whole(path: Path) -> None:
 
 @contextmanager
 def _writer(path: Path, *, is_watched: bool = True) -> Iterator[Connection]:
-    try:
-        with closing(connect(path, is_watched=is_watched)) as connection:
-            yield connection
-    except sqlite3.Error as error:
-        raise to_store_error(error) from error
+    with translate_sqlite(), closing(connect(path, is_watched=is_watched)) as connection:
+        yield connection

@@ -8,9 +8,10 @@ import pytest
 
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import migrate
+from kenobot.storage.capture import LOCAL_TABLES
 from kenobot_host import tables
 from kenobot_host.schema_rows import check_schema, list_unfinished, upgrade_schema
-from kenobot_host.tables import LOCAL, describe_tables, newest_schema
+from kenobot_host.tables import describe_tables, newest_schema
 
 
 def test_each_table_of_a_home_has_its_like(database_url: str) -> None:
@@ -40,7 +41,7 @@ def test_what_is_made_anew_stays_in_the_copy() -> None:
     connection = sqlite3.connect(":memory:")
     tables.build_schema(connection, newest_schema())
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert found - {"sqlite_sequence"} == LOCAL | {table.name for table in describe_tables(newest_schema())}
+    assert found - {"sqlite_sequence"} == LOCAL_TABLES | {table.name for table in describe_tables(newest_schema())}
 
 
 def test_an_upgrade_happens_once(database_url: str) -> None:

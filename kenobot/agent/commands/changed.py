@@ -33,13 +33,13 @@ KIND = "change"
 """The kind of these questions among approvals."""
 
 ASKED = "asked"
-"""The kind of the event that tells of a question, on the memory that it is about."""
+"""Event of a memory: its owner was asked whether another takes its place."""
 
 NOT_ASKED = "not asked"
-"""The kind of the event that tells of a question that was not put, because the day had enough of them."""
+"""Event of a memory: the owner was not asked that, because the day had enough questions."""
 
 BOTH_STAND = "both stand"
-"""The kind of the event that tells of a no to it."""
+"""Event of a memory: the owner said no to that question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def open_change(
 
 
 def list_rivals(connection: Connection, record: int, reach: tuple[str, ...]) -> list[Record]:
-    """List the live memories that probably took the place of one, and of which nobody said that both stand."""
+    """List the live memories that may have replaced one, by its events: asked about, and not denied."""
     told = Memory.history.list_events(connection, record)
     denied = {each.data.get("new") for each in told if each.kind == BOTH_STAND}
     asked = {each.data.get("new") for each in told if each.kind in (ASKED, NOT_ASKED)}

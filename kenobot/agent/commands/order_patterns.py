@@ -1,4 +1,4 @@
-"""Compile what orders about reminders are recognised by, before the event loop needs it: it would hold up all chats."""
+"""Compile the patterns of orders about reminders in a thread: in the event loop it would hold up all chats."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -263,7 +263,7 @@ def read_choice(text: str) -> int | None:
 
 
 def read_what(text: str, language: Language) -> str:
-    """Read what a reminder is to say in the answer to a question for that: "to call Luis", "lo del médico"."""
+    """Read the text of a reminder from an answer: "to call Luis", "lo del médico"."""
     said = unicodedata.normalize("NFC", text).strip(_EDGES)
     return _without_lead_in(_Message(said, _fold_aligned(said), _NO_TIME), _PHRASES[language])
 

@@ -110,7 +110,7 @@ def ask_time(
 def ask_what(
     connection: Connection, meaning: Meaning, suggested: str, call: CommandCall, context: CommandContext
 ) -> CommandAnswer:
-    """Ask what a reminder is to say, whose time is known. suggested: words that may be meant, "" for none."""
+    """Ask for the text of a reminder whose time is known. suggested: words that may be meant, "" for none."""
     now = to_local(call.at, context.find_zone(connection, call))
     options = _flatten(meaning)
     times = tuple(to_fields(option) for option in options)
@@ -224,7 +224,7 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
 
 
 def _read_words(text: str, language: Language, now: datetime) -> str:
-    """Read what a reminder is to say in an answer; "" for a question, or what tells something else."""
+    """Read the text of a reminder from an answer; "" where the answer is a question, an order or news."""
     is_wish = match_command(text) is not None or match_without_model(text) is not None
     if is_wish or parse_answer(text) is not None or question_in(text) or match_order(text, now) is not None:
         return ""

@@ -13,8 +13,9 @@ from psycopg.types.json import Jsonb
 
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
+from kenobot.storage.capture import SqlValue
 from kenobot_host.schema_rows import ROWS
-from kenobot_host.tables import Row, SqlValue, Table
+from kenobot_host.tables import Row, Table
 
 _TYPES = {"bigint": "int8", "text": "text", "double precision": "float8", "bytea": "bytea"}
 _ARRAYS = {"bigint": "int8[]", "text": "text[]", "double precision": "float8[]", "bytea": "bytea[]"}

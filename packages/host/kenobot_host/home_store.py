@@ -15,8 +15,9 @@ from pathlib import Path
 import psycopg
 
 from kenobot.ports.errors import ConfigError, Fenced, StoreError
-from kenobot.storage.capture import Changes, read_rows, read_sequences, read_tables
-from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.capture import Changes, SqlValue, read_rows, read_sequences, read_tables
+from kenobot.storage.connection import connect, translate_sqlite
+from kenobot.storage.transactions import transaction
 from kenobot_host import home_rows
 from kenobot_host.connections import (
     ANSWER_SECONDS,
@@ -29,7 +30,7 @@ from kenobot_host.connections import (
 )
 from kenobot_host.file_rows import StoredFile, save_files
 from kenobot_host.home_rows import Holder, HomeRow
-from kenobot_host.tables import Row, SqlValue, build_schema, describe_tables, newest_schema
+from kenobot_host.tables import Row, build_schema, describe_tables, newest_schema
 
 _PATIENCE_SECONDS = 30.0  # for a server that starts anew
 _PAUSE_SECONDS = 0.1
@@ -59,7 +60,7 @@ class HomeStore:
 
         Raises ConfigError when the name is taken, the database needs an update first, or StoreError.
         """
-        with _translate_sqlite(), closing(connect(database, readonly=True)) as source:
+        with translate_sqlite(), closing(connect(database, readonly=True)) as source:
             source.execute("BEGIN")
             with self.connections.open_long() as connection, connection.transaction():
                 return self.add_rows(connection, name, source)
@@ -270,23 +271,21 @@ def write_copy(path: Path, watch: Callable[[sqlite3.Connection], object] | None 
 
     watch: given the connection before the transaction. Raises StoreError.
     """
-    with _translate_sqlite(), closing(sqlite3.connect(path, isolation_level=None, timeout=ANSWER_SECONDS)) as copy:
+    with (
+        translate_sqlite(),
+        closing(sqlite3.connect(path, isolation_level=None, timeout=ANSWER_SECONDS)) as copy,
+    ):
         if watch is not None:
             watch(copy)
-        copy.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(copy):
             yield copy
-        except BaseException:
-            copy.execute("ROLLBACK")
-            raise
-        copy.execute("COMMIT")
 
 
 def make_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
     """Write the rows of a home into a new file, which is there whole or not at all."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
-    with _translate_sqlite(), closing(sqlite3.connect(part, isolation_level=None)) as copy:
+    with translate_sqlite(), closing(sqlite3.connect(part, isolation_level=None)) as copy:
         part.chmod(0o600)
         copy.execute("PRAGMA synchronous = OFF")  # until it is whole, it is of no use
         build_schema(copy, row.schema)
@@ -305,14 +304,6 @@ def make_copy(connection: TimedConnection, row: HomeRow, path: Path) -> None:
     for end in ("-wal", "-shm", "-journal"):
         path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
     part.replace(path)
-
-
-@contextlib.contextmanager
-def _translate_sqlite() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise to_store_error(error) from error
 
 
 def _is_lost(error: psycopg.Error) -> bool:

@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -16,7 +15,7 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.backup.snapshot import RESTORE_PREFIX, STAGING_PREFIX, take_snapshot
-from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.connection import connect, translate_sqlite
 from kenobot_host import file_rows, home_rows
 from kenobot_host.connections import TimedConnection
 from kenobot_host.file_rows import StoredFile
@@ -56,7 +55,7 @@ def take_in(store: HomeStore, sealer: Sealer | None, home: Home, name: str, at: 
         paths |= {path: f"{beside}/{inner}" for path, inner in list_memory_files(staging).items()}
         packed = (pack_file(staging, path, sealer, as_path=to) for path, to in paths.items())
         with (
-            _translate_sqlite(),
+            translate_sqlite(),
             closing(connect(staging / home.database.name, readonly=True)) as source,
             store.connections.open_long() as connection,
             connection.transaction(),
@@ -192,14 +191,6 @@ def _stage(folder: Path, prefix: str) -> Iterator[Path]:
         yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _translate_sqlite() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise to_store_error(error) from error
 
 
 def _batches(files: Iterable[StoredFile]) -> Iterator[list[StoredFile]]:

@@ -6,14 +6,11 @@ from functools import lru_cache
 from typing import Literal
 
 from kenobot.ports.frozen import dataclass
+from kenobot.storage.capture import SqlValue, TruthTable, read_tables
 from kenobot.storage.migrate import migrations
 
 ColumnType = Literal["bigint", "text", "double precision", "bytea"]
-SqlValue = int | float | str | bytes | None
 Row = tuple[SqlValue, ...]
-
-LOCAL = frozenset({"signal", "term_index", "record_file", "list_file"})
-"""Tables that stay in the working copy: events for observers, and what is made anew from records."""
 
 _TYPES: dict[str, ColumnType] = {"INTEGER": "bigint", "TEXT": "text", "REAL": "double precision", "BLOB": "bytea"}
 _PYTHON: dict[ColumnType, type] = {"bigint": int, "text": str, "double precision": float, "bytea": bytes}
@@ -55,12 +52,7 @@ def describe_tables(schema: int) -> tuple[Table, ...]:
     """Describe the tables that PostgreSQL keeps, as they are after so many migrations of a home's database."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         build_schema(connection, schema)
-        names = [
-            name
-            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-            if not name.startswith("sqlite_") and name not in LOCAL
-        ]
-        return tuple(_describe(connection, name) for name in names)
+        return tuple(_describe(connection, table) for table in read_tables(connection))
 
 
 def build_schema(connection: sqlite3.Connection, schema: int) -> None:
@@ -70,20 +62,18 @@ def build_schema(connection: sqlite3.Connection, schema: int) -> None:
             connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
 
 
-def _describe(connection: sqlite3.Connection, name: str) -> Table:
-    rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
+def _describe(connection: sqlite3.Connection, table: TruthTable) -> Table:
+    defaults = dict(connection.execute("SELECT name, dflt_value FROM pragma_table_info(?)", (table.name,)).fetchall())
     columns = tuple(
-        Column(column, _TYPES[declared], connection.execute(f"SELECT {default}").fetchone()[0] if default else None)
-        for _, column, declared, _, default, _ in rows
+        Column(name, _TYPES[declared], _evaluate(connection, defaults[name]))
+        for name, declared in zip(table.columns, table.types, strict=True)
     )
-    parts = sorted((place, column) for _, column, _, _, _, place in rows if place)
-    key = tuple(column for _, column in parts) or _find_unique(connection, name)
-    return Table(name, columns, key)
+    return Table(table.name, columns, table.key)
 
 
-def _find_unique(connection: sqlite3.Connection, name: str) -> tuple[str, ...]:
-    """Find the columns of the first whole index that tells rows apart, for a table without a primary key."""
-    for _, index, is_unique, _, is_partial in connection.execute(f"PRAGMA index_list({name})"):
-        if is_unique and not is_partial:
-            return tuple(row[2] for row in connection.execute(f"PRAGMA index_info({index})"))
-    raise ValueError(f"nothing tells the rows of {name} apart")
+def _evaluate(connection: sqlite3.Connection, default: str | None) -> SqlValue:
+    """Return the value of a default, which the schema has as SQL; None where there is none."""
+    if default is None:
+        return None
+    value: SqlValue = connection.execute(f"SELECT {default}").fetchone()[0]
+    return value

@@ -24,18 +24,24 @@ CREATE TABLE kenobot.file (
 ALTER TABLE kenobot.file ALTER COLUMN content SET STORAGE EXTERNAL;  -- mostly pictures: packed already
 CREATE INDEX file_version ON kenobot.file (home, version);
 
--- First statement of each commit: only the job that holds a home writes, and only upon the version that it knows.
--- The row of the job stays locked until the end of the transaction, so that no rescue hands the home on meanwhile.
-CREATE FUNCTION kenobot.begin_push(
-  of_home bigint, from_version bigint, with_sequences jsonb, job bigint, worker bigint, attempt integer
-) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE made bigint;
+-- Only the job that holds a home writes. Its row stays locked until the end of the transaction, so that no rescue hands the
+-- home on meanwhile.
+CREATE FUNCTION kenobot.lock_lease(job bigint, worker bigint, attempt integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM procrastinate_jobs
     WHERE id = job AND status = 'doing' AND worker_id = worker AND attempts = attempt FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'job % is no longer done by worker %', job, worker USING ERRCODE = 'KB001';
   END IF;
+END $$;
+
+-- First statement of each commit: the lease, and the version of the home that the commit is upon.
+CREATE FUNCTION kenobot.begin_push(
+  of_home bigint, from_version bigint, with_sequences jsonb, job bigint, worker bigint, attempt integer
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE made bigint;
+BEGIN
+  PERFORM kenobot.lock_lease(job, worker, attempt);
   UPDATE kenobot.home SET version = version + 1, sequences = sequences || with_sequences, changed = clock_timestamp()
     WHERE home = of_home AND version = from_version AND is_here RETURNING version INTO made;
   IF NOT FOUND THEN
@@ -51,11 +57,7 @@ CREATE FUNCTION kenobot.settle_push(
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE found_version bigint;
 BEGIN
-  PERFORM 1 FROM procrastinate_jobs
-    WHERE id = job AND status = 'doing' AND worker_id = worker AND attempts = attempt FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'job % is no longer done by worker %', job, worker USING ERRCODE = 'KB001';
-  END IF;
+  PERFORM kenobot.lock_lease(job, worker, attempt);
   SELECT version INTO found_version FROM kenobot.home WHERE home = of_home AND is_here FOR NO KEY UPDATE;
   IF found_version = from_version THEN
     UPDATE kenobot.home SET version = version + 2 WHERE home = of_home;

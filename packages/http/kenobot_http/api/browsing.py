@@ -214,7 +214,7 @@ async def write_graph(caller: Caller, detail: GraphDetail, limit: int, subject: 
 
 
 def _write_list(items: Iterable[Mapping[str, object]]) -> str:
-    """Write a list as JSON piece by piece, so that the event loop gets its turn in between."""
+    """Write a list as JSON, item by item: one call for all would hold the interpreter, and the event loop with it."""
     return f"[{','.join(map(_encode, items))}]"
 
 
