@@ -22,8 +22,9 @@ from kenobot.core.worker import SCHEDULER_MODULES
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
-from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, work
+from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, retry_while_away, work
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.cell_clock import CellClock
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_home_jobs
 from kenobot_host.warm_home import HostServices, WarmHomes
@@ -54,16 +55,16 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
     engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
     with hold_folder(options.folder):
         async with open_pool(engine):
-            services = HostServices(
-                pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ, options.idle_seconds
-            )
+            pool, clock = pool_of(engine), CellClock(SystemClock())
+            await retry_while_away(lambda: clock.begin(pool))
+            services = HostServices(pool, copies, tokens, options.folder, clock, os.environ, options.idle_seconds)
             homes = WarmHomes(services)
-            add_home_jobs(engine, homes)
+            add_home_jobs(engine, homes, clock)
             for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
                 await asyncio.to_thread(importlib.import_module, module)
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
             with use_keepers(homes.build_keeper):
-                async with run_beside(lambda: rescue_on(engine, HOMES), homes.ring_on):
+                async with run_beside(lambda: rescue_on(engine, HOMES), homes.ring_on, lambda: clock.set_on(pool)):
                     await work(engine, HOMES, options.homes, options.name, stop)
 
 
