@@ -13,7 +13,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 _SCRIPT = """
 CREATE SCHEMA chaos;
 CREATE TABLE chaos.worker (worker bigint PRIMARY KEY, process text);
-CREATE TABLE chaos.loss (at timestamptz DEFAULT clock_timestamp(), home bigint, worker bigint, process text);
+CREATE TABLE chaos.lease (
+  at timestamptz DEFAULT clock_timestamp(), home bigint, what text, worker bigint, process text
+);
 CREATE TABLE chaos.push (
   at timestamptz DEFAULT clock_timestamp(), home bigint, old bigint, new bigint, worker bigint, process text
 );
@@ -22,19 +24,26 @@ CREATE FUNCTION chaos.note_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER note AFTER INSERT ON procrastinate_workers FOR EACH ROW EXECUTE FUNCTION chaos.note_worker();
-CREATE FUNCTION chaos.note_loss() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE holder text := (SELECT process FROM chaos.worker WHERE worker = OLD.worker_id);
+CREATE FUNCTION chaos.note_lease() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  job procrastinate_jobs := CASE WHEN TG_OP = 'UPDATE' AND NEW.status = 'doing' THEN NEW ELSE OLD END;
+  holder text := (SELECT process FROM chaos.worker WHERE worker = job.worker_id);
+  what text := 'ended';
 BEGIN
-  IF TG_OP = 'UPDATE' OR current_setting('chaos.process', true) IS DISTINCT FROM holder THEN
-    INSERT INTO chaos.loss (home, worker, process) VALUES ((OLD.args->>'home')::bigint, OLD.worker_id, holder);
+  IF TG_OP = 'UPDATE' THEN
+    what := CASE NEW.status WHEN 'doing' THEN 'held' ELSE 'lost' END;
+  ELSIF current_setting('chaos.process', true) IS DISTINCT FROM holder THEN
+    what := 'lost';
   END IF;
+  INSERT INTO chaos.lease (home, what, worker, process)
+    VALUES ((job.args->>'home')::bigint, what, job.worker_id, holder);
   RETURN NULL;
 END $$;
-CREATE TRIGGER lost AFTER UPDATE ON procrastinate_jobs FOR EACH ROW
-  WHEN (OLD.task_name = 'activate' AND OLD.status = 'doing' AND NEW.status = 'todo')
-  EXECUTE FUNCTION chaos.note_loss();
+CREATE TRIGGER passed AFTER UPDATE OF status ON procrastinate_jobs FOR EACH ROW
+  WHEN (NEW.task_name = 'activate' AND NEW.status IN ('doing', 'todo') AND OLD.status IS DISTINCT FROM NEW.status)
+  EXECUTE FUNCTION chaos.note_lease();
 CREATE TRIGGER ended AFTER DELETE ON procrastinate_jobs FOR EACH ROW
-  WHEN (OLD.task_name = 'activate' AND OLD.status = 'doing') EXECUTE FUNCTION chaos.note_loss();
+  WHEN (OLD.task_name = 'activate' AND OLD.status = 'doing') EXECUTE FUNCTION chaos.note_lease();
 CREATE FUNCTION chaos.note_push() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO chaos.push (home, old, new, worker, process)
     SELECT NEW.home, OLD.version, NEW.version,
@@ -54,15 +63,23 @@ SELECT home, old, before FROM (
   SELECT home, old, lag(new) OVER (PARTITION BY home ORDER BY new) AS before FROM chaos.push
 ) AS pushed WHERE before IS NOT NULL AND before <> old
 """
-_LOSSES = "SELECT extract(epoch FROM at)::float8, home, process FROM chaos.loss ORDER BY at"
+_LEASES = """
+SELECT extract(epoch FROM at)::float8, home, what, coalesce(process, '') FROM chaos.lease
+UNION ALL SELECT extract(epoch FROM at)::float8, home, 'version ' || new, coalesce(process, '') FROM chaos.push
+ORDER BY 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """A home was taken from its holder, who had not ended in good order. at: in seconds."""
+class LeaseEvent:
+    """A home was `held` by a process from then on, `lost` by it, or the process `ended` that in good order.
+
+    at: in seconds. `version N` was committed.
+    """
 
     at: float
     home: int
+    what: str
     process: str
 
 
@@ -99,9 +116,10 @@ def count_pushes(connection: "psycopg.Connection[Any]") -> int:
     return int(count)
 
 
-def list_losses(connection: "psycopg.Connection[Any]") -> dict[int, list[Loss]]:
-    """List when each home was taken from its holder."""
-    found: dict[int, list[Loss]] = {}
-    for at, home, process in connection.execute(_LOSSES).fetchall():
-        found.setdefault(home, []).append(Loss(at, home, process or ""))
+def list_leases(connection: "psycopg.Connection[Any]") -> dict[int, list[LeaseEvent]]:
+    """List what happened to the leases of each home."""
+    found: dict[int, list[LeaseEvent]] = {}
+    for row in connection.execute(_LEASES).fetchall():
+        event = LeaseEvent(*row)
+        found.setdefault(event.home, []).append(event)
     return found

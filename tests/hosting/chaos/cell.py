@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +82,8 @@ class HomeOf:
 class Process:
     """A worker or an ingress as a process of its own, over several lives. launch: starts it, given which life it is.
 
-    log: what it wrote over all its lives. alone: held by what happens to it.
+    log: what it wrote over all its lives. alone: held by what happens to it. fates: when which life was killed or
+    stopped, in seconds.
     """
 
     kind: str
@@ -92,6 +94,7 @@ class Process:
     log: list[str] = field(default_factory=list)
     lives: int = 0
     alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    fates: list[tuple[float, str, str]] = field(default_factory=list)
     _ready: asyncio.Event = field(default_factory=asyncio.Event)
     _reader: asyncio.Task[None] | None = None
 
@@ -127,8 +130,15 @@ class Process:
         except TimeoutError:
             raise AssertionError(f"{self.name} did not start:\n{''.join(self.log[-20:])}") from None
 
+    @property
+    def life(self) -> str:
+        """Return the name of this life, as PostgreSQL hears it."""
+        return f"{self.name}.{self.lives}"
+
     def send(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
+        if number in (signal.SIGKILL, signal.SIGSTOP):
+            self.fates.append((time.time(), self.life, "kill" if number == signal.SIGKILL else "stop"))
         if self.process is not None and self.process.returncode is None:
             self.process.send_signal(number)
 

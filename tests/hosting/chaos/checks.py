@@ -18,10 +18,11 @@ from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore, read_version
 from tests.crash.checker import compare
 from tests.crash.world import tag_in
-from tests.hosting.chaos.audit import Loss, count_pushes, find_foreign_pushes, list_losses
+from tests.hosting.chaos.audit import LeaseEvent, count_pushes, find_foreign_pushes, list_leases
 from tests.hosting.chaos.cell import HomeOf
 from tests.hosting.chaos.stage import Stage
 
+_IN_FLIGHT = 15.0  # seconds that a part is on its way at most, and a loss after its cause
 LOADED = "loaded"
 """The folder into which the rows of each home are loaded."""
 
@@ -34,7 +35,7 @@ def check(stage: Stage) -> None:
         with psycopg.connect(stage.cell.own_url, autocommit=True) as connection:
             outcome.broken += find_foreign_pushes(connection)
             outcome.counts["commits"] = count_pushes(connection)
-            losses = list_losses(connection)
+            leases = list_leases(connection)
             outcome.broken += _find_left(connection)
         for home in stage.cell.homes:
             loaded = stage.cell.folder / LOADED / str(home.number)
@@ -42,12 +43,13 @@ def check(stage: Stage) -> None:
             version = store.load(home.number, loaded / "kenobot.db").version
             _check_home(stage, home, loaded)
             outcome.broken += _compare_copies(stage, home.number, version, loaded / "kenobot.db")
-            outcome.broken += _check_repeats(stage, home, loaded, losses.get(home.number, ()))
+            outcome.broken += _check_repeats(stage, home, loaded, leases.get(home.number, ()))
             stage.progress(f"home {home.number} of {len(stage.cell.homes)} is compared")
     finally:
         store.connections.close()
     outcome.broken += _find_disorder(stage)
-    outcome.counts["homes lost to another holder"] = sum(map(len, losses.values()))
+    for event in (event for each in leases.values() for event in each if event.what == "lost"):
+        outcome.counts[f"homes lost after a {_find_cause(stage, event)}"] += 1
     outcome.counts["updates posted again"] = stage.platform.posted_again
 
 
@@ -96,25 +98,32 @@ def _find_disorder(stage: Stage) -> Iterator[str]:
     for line in stage.lines:
         asked.setdefault(line.chat, []).append(line.tag)
     for item in stage.platform.sent:
-        answered.setdefault(item.chat, {})[tag_in(item.text)] = None
+        if (tag := tag_in(item.text)) is None:
+            stage.outcome.counts["notices"] += 1
+            stage.outcome.log.append(f"a notice to chat {item.chat}: {item.text}\n")
+            continue
+        answered.setdefault(item.chat, {})[tag] = None
     for chat, tags in asked.items():
         if (found := list(answered.get(chat, ()))) != tags:
             yield f"chat {chat} was answered out of order, or not all: {found[:6]} for {tags[:6]}"
 
 
-def _check_repeats(stage: Stage, home: HomeOf, loaded: Path, losses: Sequence[Loss]) -> Iterator[str]:
-    """Find parts that came again although no holder was lost between, and more than one of a chat for one loss."""
-    tries = _read_tries(loaded)
+def _check_repeats(stage: Stage, home: HomeOf, loaded: Path, leases: Sequence[LeaseEvent]) -> Iterator[str]:
+    """Find parts that came again although no holder was lost, and more than one of a chat for one loss."""
+    counts, tries = stage.outcome.counts, _read_tries(loaded)
     repeated = Counter[tuple[str, float]]()
     for (chat, text), times in stage.platform.arrivals.items():
         for before, after in pairwise(times if chat in home.chats else ()):
-            between = [loss for loss in losses if before - _SENDING < loss.at <= after]
+            around = [event for event in leases if before - _IN_FLIGHT < event.at <= after]
+            lost = [event for event in around if event.what == "lost"]
             named = f"{tag_in(text)} came to chat {chat} again after {after - before:.1f} s"
-            stage.outcome.log.append(f"{named}, lost between: {between}\n")
-            if between:
-                repeated[chat, between[-1].at] += 1
+            told = ", ".join(f"{event.at - before:.1f} {event.what} {event.process}" for event in around)
+            stage.outcome.log.append(f"{named} at {after:.1f}; {told}\n")
+            if lost:
+                repeated[chat, lost[-1].at] += 1
+                counts[f"parts repeated after a {_find_cause(stage, lost[-1])}"] += 1
             elif tries.get(tag_in(text), 0) > 1:
-                stage.outcome.counts["parts repeated for a lost answer"] += 1
+                counts["parts repeated after a lost answer"] += 1
             else:
                 yield f"{named}, from the same holder"
     for (chat, _), count in repeated.items():
@@ -122,7 +131,20 @@ def _check_repeats(stage: Stage, home: HomeOf, loaded: Path, losses: Sequence[Lo
             yield f"{count} parts of chat {chat} came again for one loss"
 
 
-_SENDING = 0.0
+def _find_cause(stage: Stage, loss: LeaseEvent) -> str:
+    """Find why a home was lost: what happened to its holder, or to all; "silence" where nothing had."""
+    own = [
+        what
+        for worker in stage.cell.workers
+        for at, life, what in worker.fates
+        if life == loss.process and at < loss.at
+    ]
+    if "kill" in own:
+        return "kill"
+    near = [what for at, what in stage.happened if loss.at - _IN_FLIGHT < at <= loss.at]
+    if own:
+        return "stop"
+    return next((what for what in ("server", "claim") if what in near), "silence")
 
 
 def _read_tries(loaded: Path) -> Mapping[str | None, int]:

@@ -27,7 +27,7 @@ from tests.hosting.chaos.story import Story
 from tests.hosting.chaos.talk import HomesModel, write_questions
 from tests.hosting.chaos.trouble import trouble_on
 
-_STILL_SECONDS = 60.0  # without any new answer, after which no more will come
+_STILL_SECONDS = 180.0  # without any new answer, after which no more will come
 _BURST = 8
 _MOST_OPEN = 400  # messages without an answer, at which people wait
 
@@ -156,7 +156,8 @@ def _compare(outcome: Outcome, home: int, disturbed: Remembered, calm: Remembere
     outcome.counts["recalls"] += len(disturbed.recalls)
     outcome.counts["recalls that found something"] += sum(map(bool, disturbed.recalls.values()))
     outcome.counts["boxes"] += disturbed.boxes.total()
-    for name in ("records", "boxes"):
+    outcome.counts["links"] += disturbed.links.total()
+    for name in ("records", "boxes", "links"):
         mine, wanted = getattr(disturbed, name), getattr(calm, name)
         if mine != wanted:
             differing = f"{list(mine - wanted)[:3]} in the place of {list(wanted - mine)[:3]}"

@@ -45,6 +45,10 @@ _BOXES = """
 SELECT box.id, box.scope, member.text FROM record AS box JOIN link ON dst = box.id AND type = 'member'
 JOIN record AS member ON member.id = src WHERE box.form = 'box'
 """
+_LINKS = """
+SELECT type, one.text, other.text, weight, link.confidence, seen FROM link
+JOIN record AS one ON one.id = src JOIN record AS other ON other.id = dst WHERE type NOT IN ('member', 'trace')
+"""
 _MOST_RECALLED = 100
 
 
@@ -58,6 +62,7 @@ class Remembered:
 
     records: Counter[str] = field(default_factory=Counter)
     boxes: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
     recalls: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -188,7 +193,8 @@ async def _read(app: App, hearing: Hearing) -> Remembered:
     """Read what a home has kept, once all that was said in it has been read for memories."""
     await app.background.extraction.drain()
     await app.indexer.index_all()
-    records, boxes = await app.database.read(_read_records), await app.database.read(_read_boxes)
+    records, links = [await app.database.read(partial(_read_rows, sql)) for sql in (_RECORDS, _LINKS)]
+    boxes = await app.database.read(_read_boxes)
     recalls: dict[str, list[str]] = {}
     for chat, text in hearing.questions:
         owner = hearing.of.chats[0]
@@ -198,11 +204,11 @@ async def _read(app: App, hearing: Hearing) -> Remembered:
         texts = [(memory.record.source, _clean(memory.record.text)) for memory in report.memories]
         told = [text for source, text in texts if source == "tag"]
         recalls[f"{chat}: {text}"] = [*told, *sorted(text for source, text in texts if source != "tag")]
-    return Remembered(records, boxes, recalls)
+    return Remembered(records, boxes, links, recalls)
 
 
-def _read_records(connection: Connection) -> Counter[str]:
-    return Counter(_clean(repr(row)) for row in connection.execute(_RECORDS))
+def _read_rows(sql: str, connection: Connection) -> Counter[str]:
+    return Counter(_clean(repr(row)) for row in connection.execute(sql))
 
 
 def _read_boxes(connection: Connection) -> Counter[str]:

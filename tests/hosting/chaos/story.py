@@ -10,8 +10,8 @@ class Story:
     """The numbers of a play.
 
     bots, homes, chats, messages: in all. together: homes in which people talk at the same time. seconds: over which
-    they talk, at least; they wait when too many messages have no answer. kill_seconds: between two kills of a worker; 0
-    for none. The rest: how often what happens.
+    they talk, at least; they wait when too many messages have no answer. kill_seconds: between two kills of a worker,
+    while they talk; kills: at most. The rest: how often what happens.
 
     clock_hours: by which the clocks of workers are off, of the first forwards, of the second backwards, and so on.
     idle_seconds: after which a home without mail is put away.
@@ -26,6 +26,7 @@ class Story:
     together: int = 6
     seconds: float = 10.0
     kill_seconds: float = 3.0
+    kills: int = 1_000_000
     stops: int = 0
     ingress_kills: int = 0
     server_kills: int = 0
@@ -40,7 +41,17 @@ class Story:
 
 
 SHORT = Story(
-    homes=4, chats=12, messages=40, together=4, seconds=6.0, kill_seconds=2.0, server_kills=1, cuts=1, claims=1, seed=7
+    homes=4,
+    chats=12,
+    messages=40,
+    together=4,
+    seconds=6.0,
+    kill_seconds=2.0,
+    kills=3,
+    server_kills=1,
+    cuts=1,
+    claims=1,
+    seed=7,
 )
 """Of `make test`."""
 

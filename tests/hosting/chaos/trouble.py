@@ -33,8 +33,6 @@ SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM (
 async def trouble_on(stage: Stage) -> None:
     """Bring trouble: each kind as often as the story says, spread over the talk, and kills of workers all the while."""
     story, rng = stage.story, stage.rng
-    if not story.kill_seconds:
-        return
     others = list_troubles(story)
     rng.shuffle(others)
     if story.full_disks and (missing := no_mount("tmpfs")):
@@ -45,7 +43,8 @@ async def trouble_on(stage: Stage) -> None:
     while others or stage.is_talking:
         await asyncio.sleep(max(0.0, began + story.kill_seconds - time.monotonic()))
         began = time.monotonic()
-        await _happen(stage, "kill")  # to its next life: on a busy machine kills come less often
+        if stage.outcome.troubles["kill"] < story.kills:
+            await _happen(stage, "kill")  # to its next life: on a busy machine kills come less often
         while others and (stage.said >= len(stage.lines) * (total - len(others) + 0.5) / total or not stage.is_talking):
             task = asyncio.create_task(_happen(stage, others.pop()))
             beside.add(task)
