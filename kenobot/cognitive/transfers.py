@@ -8,7 +8,7 @@ from kenobot.cognitive.control import export
 from kenobot.cognitive.mirror import fresh_copy, rebuild
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import run_steps
+from kenobot.storage.stepped_work import run_steps
 from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
