@@ -194,7 +194,7 @@ async def _report(args: argparse.Namespace) -> Report:
         for each in turns
         if each.commits > _COMMITS or each.rows > _ROWS
     ]
-    columns = [asdict(each) for each in (*warm, *turns)]
+    columns = [*map(asdict, warm), *map(asdict, turns)]
     heads = ["", *(f"{each.homes} homes" for each in warm), *(f"{each.workers} workers" for each in turns)]
     labels = {**(_WARM if warm else {}), **(_TURNS if turns else {})}
     rows = [[label, *(_show(each.get(name)) for each in columns)] for name, label in labels.items()]

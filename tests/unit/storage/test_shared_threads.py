@@ -117,8 +117,7 @@ async def test_what_is_not_used_is_closed(open_database: Open, threads: SharedTh
     threads.rest_unused(1000.0)
     assert threads.open_lines == 2
     threads.rest_unused(0.0)
-    await until(lambda: held() == 0)
-    assert rested.is_set()
+    await until(lambda: held() == 0 and rested.is_set())
     await database.write(_put("two"))
     assert await database.read(_get) == "two"
 

@@ -209,7 +209,8 @@ async def test_a_connection_serves_one_reader(memory: Memory) -> None:
         assert 1 <= len(memory.index._readers) <= 2
         assert len(memory.index._free) == len(memory.index._readers)
         end()
-        assert memory.index._readers == memory.index._free == []
+        assert not memory.index._readers
+        assert not memory.index._free
     assert await memory.texts("kettle") == ["The kettle is broken"]
 
 
