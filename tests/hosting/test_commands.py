@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -168,32 +169,68 @@ async def test_mail_on_its_way_keeps_a_home_in_the_host(run: Run, tmp_path: Path
     assert run("host", "export", "ana", tmp_path / "two", "--remove")[0] == 0
 
 
-async def test_a_home_moves_to_another_cell(
+def test_a_home_moves_to_another_cell(
     run: Run, tmp_path: Path, other_cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the first attempt was broken off once the home was there: it is in one of the two in the end."""
-    home = await _make_home(tmp_path / "one")
-    (tmp_path / "there").write_text(other_cell.url)
+    """With its bot, the bot's chats and the mail that waits; back again, and out with its bot."""
+    home = asyncio.run(_make_home(tmp_path / "one"))
+    here, (there, token) = tmp_path / "here", (tmp_path / "there", tmp_path / "token")
+    here.write_text(os.environ[VARIABLE])
+    there.write_text(other_cell.url)
+    token.write_text(f"123456789:{'A' * 35}")
     assert run("host", "add", "ana", home=home.path)[0] == 0
-    with monkeypatch.context() as patch:
-        patch.setattr("kenobot_host.moves.home_rows.delete_home", _break_off)
-        with pytest.raises(_BrokenOffError):
-            run("host", "move", "ana", "--to", tmp_path / "there")
-    assert json.loads(run("host", "status", "--json")[1])["moving"] is True
-    assert run("host", "move", "ana", "--to", tmp_path / "there")[0] == 0
-    assert run("host", "status")[0] == 2
-    monkeypatch.setenv(VARIABLE, other_cell.url)
-    assert run("host", "move", "ana", "--to", tmp_path / "there")[0] == 78
-    assert run("host", "export", "ana", tmp_path / "two", "--remove")[0] == 0
+    assert run("host", "bot", "set", "ana", "--token-file", token, "--chat", "77", "--webhook")[0] == 0
+    with psycopg.connect(here.read_text(), autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) "
+            "SELECT '123456789', 5, home, '77', '{}' FROM kenobot.home"
+        )
+    moved = run("host", "move", "ana", "--to", there, "--json")
+    assert json.loads(moved[1])["bots"] == ["123456789"]
+    assert run("host", "status")[0] == run("host", "bot", "list")[0] == 2
+    assert _read_intake(here.read_text()) == []
+    assert _read_intake(there.read_text()) == [("123456789", "webhook", "77"), ("123456789", 5), ("home:1",)]
+    monkeypatch.setenv(VARIABLE, there.read_text())
+    assert run("host", "move", "ana", "--to", there)[0] == 78
+    assert run("host", "move", "ana", "--to", here)[0] == 0
+    monkeypatch.setenv(VARIABLE, here.read_text())
+    with psycopg.connect(here.read_text(), autocommit=True) as connection:
+        connection.execute("DELETE FROM kenobot.mail")
+    assert "123456789 has left" in run("host", "export", "ana", tmp_path / "two", "--remove")[1]
     _compare(home, Home(tmp_path / "two"))
+    assert _read_intake(here.read_text()) == []
 
 
-class _BrokenOffError(Exception):
-    pass
+def _read_intake(url: str) -> list[tuple[object, ...]]:
+    """The bots of a cell with their chats, its mail, and the activations that wait for homes with work left."""
+    with psycopg.connect(url) as connection:
+        found = (
+            connection.execute(sql)
+            for sql in (
+                "SELECT bot, intake, chat FROM kenobot.bot LEFT JOIN kenobot.route USING (bot)",
+                "SELECT bot, update_id FROM kenobot.mail",
+                "SELECT queueing_lock FROM procrastinate_jobs JOIN kenobot.activity ON is_unfinished",
+            )
+        )
+        return [row for cursor in found for row in cursor.fetchall()]
 
 
-def _break_off(*_: object) -> None:
-    raise _BrokenOffError
+def test_homes_that_share_a_bot_move_together(run: Run, tmp_path: Path, other_cell: Cell) -> None:
+    """One alone does not: its bot would be polled in two cells, and each would have half of what people say."""
+    home = asyncio.run(_make_home(tmp_path / "one"))
+    there, token = tmp_path / "there", tmp_path / "token"
+    there.write_text(other_cell.url)
+    token.write_text(f"123456789:{'A' * 35}")
+    for name, chat in (("ana", "1"), ("eva", "2")):
+        assert run("host", "add", name, home=home.path)[0] == 0
+        assert run("host", "bot", "set", name, "--token-file", token, "--chat", chat)[0] == 0
+    code, _, err = run("host", "move", "ana", "--to", there)
+    assert (code, "also serves eva" in err) == (78, True)
+    assert json.loads(run("host", "status", "ana", "--json")[1])["moving"] is False
+    assert run("host", "move", "ana", "eva", "--to", there)[0] == 0
+    with psycopg.connect(there.read_text()) as connection:
+        routes = connection.execute("SELECT chat, name FROM kenobot.route JOIN kenobot.home USING (home)").fetchall()
+    assert sorted(routes) == [("1", "ana"), ("2", "eva")]
 
 
 def test_what_is_missing_is_said(
