@@ -181,9 +181,10 @@ def move(store: HomeStore, to: HomeStore, names: Sequence[str]) -> list[MovedHom
             arrived = _require(to, there, name)
             if arrived.origin == cell:
                 move_rows.settle(there, arrived.home)
-            move_rows.forget_departure(here, name)
             files = len(file_rows.list_files(there, arrived.home))
             moved.append(MovedHome(arrived.home, files, bots=tuple(bots)))
+        for name in names:
+            move_rows.forget_departure(here, name)
     return moved
 
 
