@@ -47,6 +47,7 @@ from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
+from kenobot_host.tables import newest_schema
 from kenobot_host.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
@@ -110,17 +111,34 @@ class WarmHomes:
     async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
         pool = self._services.pool
         async with pool.connection() as connection:
-            if released.is_set() or not await activation_rows.note_opened(connection, activation.home):
+            if released.is_set():  # it was fetched at the last moment
+                await activation_rows.request_activation(connection, activation.home)
+                return
+            if not await self._may_open(connection, activation.home):
+                return
+            if not await activation_rows.note_opened(connection, activation.home):
                 return
             bot = await mail_rows.find_bot_of(connection, activation.home)
-        if bot is None:
-            raise ConfigError("host.no_bot", home=activation.home)
+        if bot is None:  # whoever sets one has the home opened
+            _log.warning("%s", ConfigError("host.no_bot", home=activation.home))
+            return
         home = WarmHome(self._services, activation, bot)
         self._open[activation.home] = home
         try:
             await home.run(released)
         finally:
             del self._open[activation.home]
+
+    async def _may_open(self, connection: AsyncConnection, home: int) -> bool:
+        """Return whether a home may be opened by this worker; one that a newer version wrote is passed on."""
+        state = await activation_rows.find_state(connection, home)
+        if state is None or not state.is_here:  # whoever moves it has it opened again
+            return False
+        if state.schema > newest_schema():
+            _log.info("home %d is of a newer KenoBot: it is left to workers of that version", home)
+            await activation_rows.request_newer(connection, home, state.schema)
+            return False
+        return True
 
     async def ring_on(self) -> None:
         """Look after all open homes, until cancelled: tell them of mail and of leases that have passed on.
@@ -153,8 +171,8 @@ class WarmHomes:
 class WarmHome:
     """A home that is open.
 
-    rung: there may be mail. lost: the home is another worker's by now. is_copied: commits of its copy are kept.
-    is_behind: its copy takes no commits any more, and has to be made anew.
+    rung: there may be mail. lost: the home is another worker's by now, or is to move away. is_copied: commits of its
+    copy are kept. is_behind: the copy takes no commits any more, and has to be made anew.
     """
 
     def __init__(self, services: HostServices, activation: Activation, bot: mail_rows.Bot) -> None:
