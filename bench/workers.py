@@ -82,6 +82,7 @@ class Warm:
     away_transactions: float
     away_threads: int
     away_descriptors: int
+    away_megabytes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,7 @@ _WARM = {
     "away_transactions": "transactions then, a second",
     "away_threads": "threads then",
     "away_descriptors": "descriptors then",
+    "away_megabytes": "memory then, MB",
 }
 _TURNS = {
     "turns": "turns",
@@ -231,7 +233,7 @@ _TURNS = {
 
 async def _measure_warm(count: int) -> Warm:
     async with _set_stage(count) as stage:
-        worker = await stage.start_worker(count, idle_minutes=2)
+        worker = await stage.start_worker(count, idle_minutes=2 + count // 60)
         pid = worker.process.pid if worker.process is not None else 0
         await stage.say([0])
         await asyncio.sleep(_SETTLE_SECONDS)
@@ -260,6 +262,7 @@ async def _measure_warm(count: int) -> Warm:
         away_transactions=away[1],
         away_threads=left.threads,
         away_descriptors=left.descriptors,
+        away_megabytes=left.bytes / 1e6,
     )
 
 
