@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -94,7 +95,8 @@ def run(
 
     def call(*words: object, home: Path | None = None) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = main([*(["--home", str(home)] if home else []), *map(str, words)])
+        with ThreadPoolExecutor(1) as apart:  # some commands have a loop of their own, as tests have
+            code = apart.submit(main, [*(["--home", str(home)] if home else []), *map(str, words)]).result()
         printed = capsys.readouterr()
         return code, printed.out, printed.err
 

@@ -10,7 +10,7 @@ from tests.scene import Scene
 Run = Callable[..., tuple[int, str, str]]
 """Runs a command in a cell; gives its exit code, and what it printed."""
 
-_LOCAL_KEYS = ("mirror:event", "cards:event", "mirror:patterns")  # which files were written
+_LOCAL_KEYS = ("mirror:event", "cards:event", "mirror:patterns", "session-note")  # which files were written
 
 
 async def make_home(folder: Path) -> Home:

@@ -31,6 +31,8 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
         path.relative_to(home.memory) for path in home.memory.rglob("*.md") if "identity" not in path.parts
     }
     assert run("host", "status")[0] == 2
+    facts = [path for path in target.rglob("memory/**/*.md") if "walnuts" in path.read_text()]
+    assert facts, "memory has no files"
 
     code, log, said = run("memory", "log", home=target)
     assert (code, said) == (0, "")
@@ -41,7 +43,8 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
         await scene.say("What am I allergic to?")
         assert "Allergic to walnuts" in scene.requests[-1]
         await scene.app.memory_files.sync_out()
-        assert any("walnuts" in path.read_text() for path in scene.home.memory.rglob("*.md"))
+        assert all("walnuts" in path.read_text() for path in facts)
+    assert run("memory", "log", home=target)[1] == log, "a file that was written passed for an edit"
     listed = [json.loads(line) for line in run("memory", "log", "--json", home=target)[1].splitlines()]
     change = next(row for row in listed if (row["type"], row["record_id"]) == ("created", 2))
     undone = await asyncio.to_thread(run, "memory", "undo", change["id"], home=target)  # it has a loop of its own

@@ -23,7 +23,7 @@ from kenobot.language.words import fold, words
 from kenobot.ports.explanations import AbsenceExplanation, FoundItem, ReplyExplanation
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.recall import SourceKind
-from kenobot.storage import conversation
+from kenobot.storage import message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_names
 
@@ -98,7 +98,7 @@ def _turns(
     connection: Connection, said: str, pieces: Sequence[str], reach: Scopes, asked_in: int | None
 ) -> list[FoundItem]:
     """Read the messages that may say it, but for commands and the question itself."""
-    ids = conversation.message_ids_containing(connection, pieces, _MOST_MESSAGES, _READ)
+    ids = message_rows.message_ids_containing(connection, pieces, _MOST_MESSAGES, _READ)
     return [
         FoundItem(
             "turn",
@@ -110,7 +110,7 @@ def _turns(
             session=each.session,
             hidden=each.hidden,
         )
-        for each in conversation.messages_by_id(connection, ids, scope_names(reach))
+        for each in message_rows.messages_by_id(connection, ids, scope_names(reach))
         if not each.text.startswith("/") and each.inbox_id != asked_in
     ]
 
@@ -136,7 +136,7 @@ def _against(connection: Connection, index: SideIndex | None, item: FoundItem, q
 def _was_shown(connection: Connection, item: FoundItem, reply: ReplyExplanation) -> bool:
     if item.kind == "record":
         return any(used.record_id == item.number for used in reply.used_memories)
-    prefix = conversation.load_prefix(connection, reply.session)
+    prefix = prompt_prefix.load_prefix(connection, reply.session)
     is_here = item.session == reply.session
     if is_here and prefix is not None and item.number >= prefix.first_message:
         return True  # it stands in the conversation that the prompt shows
@@ -173,7 +173,7 @@ def _text(connection: Connection, kind: SourceKind, number: int, reach: Scopes) 
     if kind == "record":
         record = records.get(connection, number, reach)
         return f"#{number} {record.text}" if record is not None else ""
-    rows = conversation.messages_by_id(connection, [number], scope_names(reach))
+    rows = message_rows.messages_by_id(connection, [number], scope_names(reach))
     return rows[0].line.text if rows else ""
 
 

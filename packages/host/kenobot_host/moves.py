@@ -1,5 +1,6 @@
 """Move homes: from a folder into PostgreSQL, out again into one that `kenobot run` starts on, and from cell to cell."""
 
+import asyncio
 import contextlib
 import shutil
 import tempfile
@@ -16,6 +17,7 @@ from psycopg.errors import UniqueViolation
 
 from kenobot.cognitive.memory import Transfers
 from kenobot.core.settings.home import Home
+from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.backup.snapshot import RESTORE_PREFIX, STAGING_PREFIX, take_snapshot
@@ -26,6 +28,7 @@ from kenobot_host.file_rows import StoredFile
 from kenobot_host.home_files import MOVED_IN, list_carried, list_memory_files, pack_file, write_file
 from kenobot_host.home_rows import HomeRow
 from kenobot_host.home_store import HomeStore, make_copy, write_copy, write_version
+from kenobot_host.memory_tree import write_memory_tree
 from kenobot_host.sealing import Sealer
 from kenobot_host.tables import describe_tables
 
@@ -147,6 +150,7 @@ def _export(store: HomeStore, sealer: Sealer | None, name: str, folder: Path) ->
                     write_file(made.path, file, sealer)
                     count += 1
             _complete(made)
+            asyncio.run(write_memory_tree(made, SystemClock()))
             if folder.exists():
                 folder.rmdir()
             made.path.replace(folder)

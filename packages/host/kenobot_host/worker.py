@@ -6,6 +6,7 @@ some seconds of silence.
 
 import asyncio
 import fcntl
+import gc
 import importlib
 import logging
 import os
@@ -18,10 +19,12 @@ from typing import Any, Final
 from procrastinate import App
 
 from kenobot.app.app import LOADED_LATER
+from kenobot.core.pacing import responsive
 from kenobot.core.worker import SCHEDULER_MODULES
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
+from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows
 from kenobot_host.activation import UNREACHABLE, open_engine, rescue_on, work
 from kenobot_host.bot_tokens import BotTokens
@@ -56,8 +59,11 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
     engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
     with hold_folder(options.folder):
         async with open_pool(engine):
+            threads = SharedThreads()
             services = HostServices(
-                pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ, options.idle_seconds
+                *(pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ),
+                options.idle_seconds,
+                threads,
             )
             homes = WarmHomes(services)
             add_home_jobs(engine, homes)
@@ -65,10 +71,12 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
                 await asyncio.to_thread(importlib.import_module, module)
             async with pool_of(engine).connection() as connection:
                 queues = await activation_rows.list_queues(connection, newest_schema())
+            gc.freeze()  # what was loaded stays
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
-            with use_keepers(homes.build_keeper):
+            with use_keepers(homes.build_keeper), responsive():
                 async with run_beside(lambda: rescue_on(engine), homes.ring_on):
                     await work(engine, queues, options.homes, options.name, stop)
+            await asyncio.to_thread(threads.close)
 
 
 @contextmanager
