@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -17,40 +17,14 @@ import pytest
 from kenobot.storage import migrate
 from kenobot_host import tables
 from kenobot_host.cell_address import VARIABLE
-from tests.crash.world import Model, tag_in
+from tests.crash.world import Model
 from tests.hosting.chaos.cell import Cell, Process
 from tests.hosting.chaos.platform import Platform
 from tests.hosting.chaos.play import Stage, Story, _check, _end
 from tests.hosting.newer_tree import NUMBER, SCRIPT, make_newer_tree
 from tests.hosting.proxy import Proxy
 from tests.hosting.server import PostgresServer
-
-_SECONDS = 120.0
-
-
-class Talk:
-    """People who talk to the bots of a stage, one after another, for as long as they are not told to stop."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage, self._rng, self._count = stage, Random(7), 0
-        self._places = [(bot, chat) for bot in stage.cell.bots for chats in bot.chats.values() for chat in chats]
-
-    async def say(self, times: int) -> None:
-        """Say some things, a moment apart."""
-        for _ in range(times):
-            bot, chat = self._places[self._count % len(self._places)]
-            text = f"m{self._count:05d} {self._rng.choice(('peras', 'apples'))}"
-            self._count += 1
-            self._stage.asked.setdefault(chat, []).append(text)
-            await self._stage.platform.tell(text, chat, bot.token, posted=bot.is_posted)
-            await asyncio.sleep(0.1)
-
-    def find_open(self) -> set[str]:
-        """The chats in which a message has no answer yet."""
-        answered = {tag_in(item.text) for item in self._stage.platform.sent}
-        return {
-            chat for chat, texts in self._stage.asked.items() if any(tag_in(text) not in answered for text in texts)
-        }
+from tests.hosting.talk import Talk, wait_until
 
 
 @asynccontextmanager
@@ -80,17 +54,6 @@ def _find_waiting(url: str) -> set[int]:
     """The homes whose activations wait for a newer worker."""
     found = "SELECT (args->>'home')::bigint FROM procrastinate_jobs WHERE queue_name = %s AND status = 'todo'"
     return _ask(url, found, f"homes {NUMBER}")
-
-
-async def _until(found: Callable[[], bool], what: str, stage: Stage) -> None:
-    """Wait until something is so."""
-    try:
-        async with asyncio.timeout(_SECONDS):
-            while not await asyncio.to_thread(found):
-                await asyncio.sleep(0.1)
-    except TimeoutError:
-        tails = {each.name: "".join(each.log[-15:]) for each in stage.cell.processes}
-        raise AssertionError(f"never came: {what}\n" + "\n".join(map(str, tails.items()))) from None
 
 
 async def _upgrade(url: str, newer: dict[str, str], *options: str) -> dict[str, list[str]]:
@@ -130,7 +93,7 @@ async def test_a_host_is_upgraded_while_people_talk(
 
         made, _ = await asyncio.gather(_upgrade(url, newer), talk.say(12))
         assert made["made"] == [f"homes {NUMBER}"]
-        await _until(lambda: not talk.find_open(), "answers of the older workers after the upgrade", stage)
+        await wait_until(lambda: not talk.find_open(), "answers of the older workers after the upgrade", stage)
         assert not _find_newer(url)
 
         young = [_renew(cell.add_worker(f"new-{number}", homes=2, idle=1.0), newer) for number in (1, 2)]
@@ -142,8 +105,8 @@ async def test_a_host_is_upgraded_while_people_talk(
         assert 0 < len(taken) < 6
         theirs = {chat for bot in cell.bots for home, chats in bot.chats.items() if home in taken for chat in chats}
         await talk.say(12)  # two for each home
-        await _until(lambda: _find_waiting(url) == taken, "homes that wait for a newer worker", stage)
-        await _until(lambda: talk.find_open() == theirs, "answers of the older workers for their homes", stage)
+        await wait_until(lambda: _find_waiting(url) == taken, "homes that wait for a newer worker", stage)
+        await wait_until(lambda: talk.find_open() == theirs, "answers of the older workers for their homes", stage)
 
         await asyncio.gather(*(each.start() for each in young), talk.say(6))
         new_ingress = _renew(cell.add_ingress("new-ingress"), newer)
@@ -156,7 +119,7 @@ async def test_a_host_is_upgraded_while_people_talk(
             stage.note_ports()
         assert (await _upgrade(url, newer, "--finish"))["unfinished"] == []
         await talk.say(6)
-        await _until(lambda: not talk.find_open(), "all answers", stage)
+        await wait_until(lambda: not talk.find_open(), "all answers", stage)
         assert len(_find_newer(url)) == 6
 
         refused = sum("of a newer KenoBot" in line for each in old for line in each.log)

@@ -17,6 +17,7 @@
 import asyncio
 import contextlib
 import logging
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -46,9 +47,10 @@ from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.copy_check import list_copies
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
 from kenobot_host.tables import newest_schema
-from kenobot_host.working_copies import WorkingCopies
+from kenobot_host.working_copies import WorkingCopies, read_version_of
 
 _log = logging.getLogger(__name__)
 
@@ -149,7 +151,7 @@ class WarmHomes:
         They are of no use, and hold what was erased since, also on a machine that never opens the home again.
         """
         found = await asyncio.to_thread(list_copies, self._services.folder)
-        versions = {home: await asyncio.to_thread(read_copy_version, path) for home, path in found}
+        versions = {home: await asyncio.to_thread(read_version_of, path) for home, path in found}
         async with self._services.pool.connection() as connection:
             current = await activation_rows.load_versions(connection, list(versions))
         for home, version in versions.items():
