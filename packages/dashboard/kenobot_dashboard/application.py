@@ -21,7 +21,7 @@ from kenobot_dashboard import login
 from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
 from kenobot_dashboard.pages.chat.uploads import BODY_BYTES, SEND_PATH
-from kenobot_dashboard.paths import LOGIN
+from kenobot_dashboard.paths import CHAT, LOGIN
 from kenobot_dashboard.rendering import render_template, static_path
 from kenobot_dashboard.sessions import csrf_token, read_cookie
 from kenobot_dashboard.viewer import LoginNeeded, find_language
@@ -45,6 +45,7 @@ def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
     )
     channel.file_paths[SEND_PATH] = BODY_BYTES
+    channel.owner_chat = CHAT
     app.state.channel, app.state.services = channel, services
     app.state.login = login.LoginLimits(services.clock)
     app.add_exception_handler(LoginNeeded, _ask_for_login)

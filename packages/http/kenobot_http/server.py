@@ -121,10 +121,11 @@ class Server:
         self.port = port
         self.is_listening = asyncio.Event()
 
-    async def serve(self, before_closing: Callable[[], None]) -> None:
+    async def serve(self, before_closing: Callable[[], None], before_ending: Callable[[], None] | None = None) -> None:
         """Serve until cancelled; then take no more requests, and give those under way some seconds.
 
-        before_closing: called when these are over. Raises Unavailable when the address cannot be listened on.
+        before_closing: called when these are over; before_ending: before they are waited for. Raises Unavailable when
+        the address cannot be listened on.
         """
         try:
             listener = await _listen(self._host, self.port)
@@ -155,6 +156,8 @@ class Server:
         finally:
             self.is_listening.clear()
             server.should_exit = True
+            if before_ending is not None:
+                before_ending()
             await _end(serving, before_closing)
             listener.close()
 

@@ -85,6 +85,15 @@ class Line(BaseModel):
     pictures: list[str]
 
 
+class Notice(BaseModel):
+    """A message of the bot's own accord. conversation: your own name of the one that it belongs to."""
+
+    id: int
+    conversation: str
+    text: str
+    at: str
+
+
 @router.get("/conversations")
 async def list_conversations(caller: Messenger, limit: Limit = 20, cursor: Cursor = "") -> Page[Conversation]:
     """List conversations, the latest first: the owner's key sees those of all channels, another its own."""
@@ -191,6 +200,25 @@ async def follow_message(caller: Caller, inbound: Inbound, seconds: float) -> As
     stream = _iterate_events(caller, inbound, seconds)
     first = await anext(stream)
     return _put_event_first(first, stream)
+
+
+@router.get("/notices")
+async def list_notices(caller: Messenger, limit: Limit = 20, cursor: Cursor = "") -> Page[Notice]:
+    """List what the bot said of its own accord in your conversations, the latest first.
+
+    Reminders, and alerts for an owner who writes in no other channel. They are kept for a week.
+    """
+    before, user, at = read_cursor(cursor), "" if caller.is_owner else caller.user, caller.services.clock.now()
+    rows = await caller.services.database.read(
+        lambda connection: message_status.page_of_notices(
+            connection, CHANNEL, at, user=user, before=before, limit=limit + 1
+        )
+    )
+
+    def render_row(row: message_status.Notice) -> Notice:
+        return Notice(id=row.id, conversation=row.chat.rpartition("/")[2], text=row.text, at=row.at)
+
+    return page_of(rows, limit, lambda row: row.id, render_row)
 
 
 @router.get("/messages/{number}")
