@@ -71,7 +71,7 @@ class HttpChannel:
         self.owner_chat = ""
         self.backend: Backend | None = None
         self.others: Mapping[str, Channel] = {}  # bounded: the channels there are; start
-        self.file_paths: dict[str, int] = {}  # bounded: the pages that take files; start
+        self.file_paths: dict[str, int] = {}  # bounded: the routes that take files; start
         self.server: Server | None = None
         self.language: Callable[[], Language] = lambda: "en"
         self._signals = signals

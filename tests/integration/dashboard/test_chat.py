@@ -11,7 +11,7 @@ import pytest
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot.ports.signals import MESSAGE_QUARANTINED
-from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_FILES
+from kenobot_http.uploads import MOST_BYTES, MOST_FILES
 from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import BASE, Browser, owner, stranger
 from tests.integration.dashboard.chromium import find_chromium, find_violations, is_within_width, open_page

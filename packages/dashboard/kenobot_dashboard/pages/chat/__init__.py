@@ -16,7 +16,6 @@ from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.message_status import Aside
 from kenobot.storage.scopes import scope_names
 from kenobot_dashboard.pages.chat.talk import TalkLine, merge_lines
-from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_MEGABYTES, find_files, store_files
 from kenobot_dashboard.paths import CHAT
 from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.viewer import LiveView, View, Viewer
@@ -24,6 +23,7 @@ from kenobot_http.api import conversations, replies
 from kenobot_http.api.conversations import Line
 from kenobot_http.api.paging import LARGEST_ID, Page
 from kenobot_http.settings import CHANNEL
+from kenobot_http.uploads import MOST_BYTES, MOST_MEGABYTES, find_files, store_files
 
 router = APIRouter(prefix="/chat")
 
