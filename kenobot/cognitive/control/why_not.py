@@ -28,7 +28,7 @@ from kenobot.language.words import fold, words
 from kenobot.ports.explanations import AbsenceExplanation, FoundItem, ReplyExplanation
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.recall import SourceKind
-from kenobot.storage import conversation
+from kenobot.storage import message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_names
 
@@ -90,7 +90,7 @@ def _find(
 
     read = _READ if index is None else _READ_BESIDE_INDEX
     newest = records.iterate_containing(connection, pieces, reach, read)
-    talk = conversation.iterate_containing(connection, pieces, _MOST_MESSAGES, read)
+    talk = message_rows.iterate_containing(connection, pieces, _MOST_MESSAGES, read)
     older, older_talk = _search_older(index, said, reach) if index is not None else ([], [])
     found = [
         *_records(connection, sieve, newest, older, reach),
@@ -146,7 +146,7 @@ def _turns(
             session=each.session,
             hidden=each.hidden,
         )
-        for each in conversation.messages_by_id(connection, [*likely, *others], scope_names(reach))
+        for each in message_rows.messages_by_id(connection, [*likely, *others], scope_names(reach))
         if each.role == "user" and not each.text.startswith("/") and each.inbox_id != asked_in
         if (share := sieve.measure(each.text))
     ]
@@ -173,7 +173,7 @@ def _against(connection: Connection, index: SideIndex | None, item: FoundItem, q
 def _was_shown(connection: Connection, item: FoundItem, reply: ReplyExplanation) -> bool:
     if item.kind == "record":
         return any(used.record_id == item.number for used in reply.used_memories)
-    prefix = conversation.load_prefix(connection, reply.session)
+    prefix = prompt_prefix.load_prefix(connection, reply.session)
     is_here = item.session == reply.session
     if is_here and prefix is not None and item.number >= prefix.first_message:
         return True  # it stands in the conversation that the prompt shows
@@ -210,7 +210,7 @@ def _text(connection: Connection, kind: SourceKind, number: int, reach: Scopes) 
     if kind == "record":
         record = records.get(connection, number, reach)
         return f"#{number} {record.text}" if record is not None else ""
-    rows = conversation.messages_by_id(connection, [number], scope_names(reach))
+    rows = message_rows.messages_by_id(connection, [number], scope_names(reach))
     return rows[0].line.text if rows else ""
 
 

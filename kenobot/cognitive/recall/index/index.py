@@ -20,7 +20,7 @@ from kenobot.cognitive.store import events, imported_talks
 from kenobot.core.pacing import Rank, unbroken
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
-from kenobot.storage import conversation, imported_talk
+from kenobot.storage import imported_talk, message_rows
 from kenobot.storage.connection import LOG_BYTES, LOG_PAGES, Connection
 from kenobot.storage.database import Database
 
@@ -340,7 +340,7 @@ def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int
 
 
 def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
-    rows = conversation.messages_by_id(truth, messages)
+    rows = message_rows.messages_by_id(truth, messages)
     if withdrawn := [row.inbox_id for row in rows if row.hidden and row.is_imported and row.inbox_id is not None]:
         gone = imported_talks.list_hidden_turns(truth, withdrawn)
         rows = [row for row in rows if row.inbox_id not in gone]

@@ -16,9 +16,9 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.sentences import Sentence
-from kenobot.storage import conversation, message_status
+from kenobot.storage import conversation, message_rows, message_status
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import ConversationRow, MessageRow
+from kenobot.storage.message_rows import ConversationRow, MessageRow
 from kenobot.storage.message_status import MessageState, MessageStatus
 from kenobot.storage.scopes import scope_names
 from kenobot_http.api.auth import Messenger
@@ -113,7 +113,7 @@ async def list_conversations(caller: Messenger, limit: Limit = 20, cursor: Curso
     """List conversations, the latest first: the owner's key sees those of all channels, another its own."""
     before, scopes = read_cursor(cursor), scope_names(caller.reach)
     rows = await caller.services.database.read_long(
-        lambda connection: conversation.page_of_conversations(connection, scopes, before, limit + 1)
+        lambda connection: message_rows.page_of_conversations(connection, scopes, before, limit + 1)
     )
 
     def render_row(row: ConversationRow) -> Conversation:
@@ -129,7 +129,7 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
 
     def read(connection: Connection) -> tuple[list[MessageRow], dict[int, list[str]]]:
         session = readable_session(connection, caller, name)
-        rows = conversation.iterate_messages(connection, session, before=before, newest_first=True)
+        rows = message_rows.iterate_messages(connection, session, before=before, newest_first=True)
         shown = list(islice((row for row in rows if not row.hidden), limit + 1))
         return shown, conversation.load_pictures(connection, session, [row.id for row in shown])
 
@@ -262,9 +262,9 @@ def readable_session(connection: Connection, caller: Caller, name: str) -> str:
     Raises HTTPException with 404 for one without any message.
     """
     own = caller.session(name)
-    if conversation.newest_message_id(connection, own):
+    if message_rows.newest_message_id(connection, own):
         return own
-    if is_session_id(name) and conversation.newest_message_id(connection, name):
+    if is_session_id(name) and message_rows.newest_message_id(connection, name):
         scopes = scope_names(caller.reach)
         if scopes is None or conversation.last_scope(connection, name) in scopes:
             return name
