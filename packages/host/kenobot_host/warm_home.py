@@ -232,6 +232,11 @@ class WarmHome:
         held = self.activation
         return await activation_rows.holds(connection, held.job, held.worker, held.attempts)
 
+    async def renew(self, connection: AsyncConnection) -> bool:
+        """Return whether the home is still this worker's, and see to it that it stays so for some seconds."""
+        held = self.activation
+        return await activation_rows.renew_lease(connection, held.job, held.worker, held.attempts)
+
     async def run(self, released: asyncio.Event) -> None:
         """Open, serve and put away; end where the home is lost. Raises KenobotError where it cannot be opened."""
         try:
@@ -288,7 +293,7 @@ class WarmHome:
             )
         settings: TelegramSettings = loaded.plugin_settings("kenobot.channels", CHANNEL, TelegramSettings)
         settings = settings.model_copy(update={"webhook_url": ""})  # the host's ingress takes these in
-        lease = Lease(services.pool, self._bot.account, self.holds)
+        lease = Lease(services.pool, self._bot.account, self.renew)
         channel = HostedTelegram(settings, services.clock, self._source, lease)
         return replace(parts, channels={CHANNEL: channel})
 
