@@ -31,6 +31,7 @@ from tests.hosting.server import PostgresServer, find_binaries
 from tests.integration.stand_in import KEY, Telegram
 
 _SETTLE_SECONDS = 15.0  # for what works behind the turns of a home
+_REST_AFTER_SECONDS = 75.0  # until what nobody uses is closed, and memory given back
 _REST_SECONDS = 20.0  # in which homes that nobody talks to are watched
 _AT_ONCE = 20  # homes that are opened at a time
 _STILL_SECONDS = 120.0
@@ -240,12 +241,12 @@ async def _measure_warm(count: int) -> Warm:
         one = Usage.of(pid)
         for start in range(1, count, _AT_ONCE):
             await stage.say(range(start, min(count, start + _AT_ONCE)))
-        await asyncio.sleep(_SETTLE_SECONDS)
+        await asyncio.sleep(_REST_AFTER_SECONDS)
         many = Usage.of(pid)
         rest = await _watch(stage, pid)
         while sum(" is put away" in line for line in worker.log) < count:
             await asyncio.sleep(1.0)
-        await asyncio.sleep(_SETTLE_SECONDS)
+        await asyncio.sleep(_REST_AFTER_SECONDS)
         away, left = await _watch(stage, pid), Usage.of(pid)
     more = max(1, count - 1)
     return Warm(
