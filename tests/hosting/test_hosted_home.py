@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.settings.home import Home
+from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.archive import new_key
 from kenobot.storage.connection import connect
 from kenobot.storage.keeper import use_keepers
 from kenobot.storage.migrate import migrate
 from kenobot.storage.shared_threads import SharedThreads
+from kenobot_host.activation import open_engine
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.home_store import HomeLost
+from kenobot_host.intake import pool_of
 from kenobot_host.sealing import Sealer
+from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.working_copies import WorkingCopies
 from tests.hosting.cell import Cell, Held, read_truth
 from tests.scene import Scene
@@ -149,6 +154,25 @@ async def test_a_copy_of_the_same_version_is_used_as_it_is(cell: Cell, tmp_path:
     copies.bring_up(back, place)
     assert not place.index.exists()
     assert _read_local(place.database, "author") == [(1, "x")]
+
+
+async def test_copies_that_are_of_no_use_are_removed(
+    cell: Cell, tmp_path: Path, sealer: Sealer, database_url: str
+) -> None:
+    """One that another worker has committed to since, or whose home is gone: it may hold what was erased."""
+    engine = open_engine(database_url, 2)
+    threads = SharedThreads()
+    async with engine.open_async():
+        copies, folder = WorkingCopies(cell.store, sealer), tmp_path / "copies"
+        services = HostServices(*(pool_of(engine), copies, BotTokens(None), folder, SystemClock(), {}, 1.0, threads))
+        homes = {name: _add_home(cell, tmp_path, name) for name in ("ana", "eva", "leo")}
+        for home in homes.values():
+            copies.bring_up(cell.take(home), Home(folder / str(home)))
+        cell.execute("UPDATE kenobot.home SET version = version + 1 WHERE name = 'eva'")
+        cell.store.remove(homes["leo"])
+        await WarmHomes(services).remove_stale_copies()
+    threads.close()
+    assert [path.name for path in folder.iterdir()] == [str(homes["ana"])]
 
 
 async def test_files_go_with_the_commit_that_may_speak_of_them(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:

@@ -107,6 +107,12 @@ async def find_state(connection: AsyncConnection, home: int) -> HomeState | None
     return HomeState(*row) if row else None
 
 
+async def load_versions(connection: AsyncConnection, homes: Collection[int]) -> dict[int, int]:
+    """Return the versions of those homes that are there."""
+    found = await connection.execute("SELECT home, version FROM kenobot.home WHERE home = ANY(%s)", (list(homes),))
+    return dict(await found.fetchall())
+
+
 async def set_timer(connection: AsyncConnection, home: int, due: datetime | None) -> None:
     """Set the time at which a home is activated, in place of the one set before; None for never.
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Connection
 
 from kenobot_host.activation_rows import request_activation
 
@@ -125,6 +125,11 @@ async def load_bot(connection: AsyncConnection, account: str) -> Bot | None:
     found = await connection.execute(_BOT, (account,))
     row = await found.fetchone()
     return Bot(*row) if row else None
+
+
+def load_tokens(connection: Connection) -> list[tuple[str, str]]:
+    """Return the tokens of all bots as they are stored, by account."""
+    return connection.execute("SELECT bot, token FROM kenobot.bot ORDER BY bot").fetchall()
 
 
 async def set_username(connection: AsyncConnection, account: str, username: str) -> None:

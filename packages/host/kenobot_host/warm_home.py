@@ -19,6 +19,7 @@ import contextlib
 import ctypes
 import gc
 import logging
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -48,9 +49,10 @@ from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.copy_check import list_copies
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
 from kenobot_host.tables import newest_schema
-from kenobot_host.working_copies import WorkingCopies
+from kenobot_host.working_copies import WorkingCopies, read_version_of
 
 _log = logging.getLogger(__name__)
 
@@ -111,8 +113,11 @@ class WarmHomes:
             async with lock:  # an activation that was lost closes its copy before the next one takes it
                 await self._serve(activation, released)
         finally:
-            if not lock.locked():
-                self._locks.pop(activation.home, None)
+            self._forget_lock(activation.home)
+
+    def _forget_lock(self, home: int) -> None:
+        if (lock := self._locks.get(home)) is not None and not lock.locked():
+            del self._locks[home]
 
     async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
         pool = self._services.pool
@@ -146,6 +151,22 @@ class WarmHomes:
             await activation_rows.request_newer(connection, home, state.schema)
             return False
         return True
+
+    async def remove_stale_copies(self) -> None:
+        """Remove copies of homes that were committed to elsewhere since, moved away, or are gone.
+
+        They are of no use, and hold what was erased since, also on a machine that never opens the home again.
+        """
+        found = await asyncio.to_thread(list_copies, self._services.folder)
+        versions = {home: await asyncio.to_thread(read_version_of, path) for home, path in found}
+        async with self._services.pool.connection() as connection:
+            current = await activation_rows.load_versions(connection, list(versions))
+        for home, version in versions.items():
+            if current.get(home) == version or home in self._open or home in self._locks:
+                continue
+            async with self._locks.setdefault(home, asyncio.Lock()):
+                await asyncio.to_thread(shutil.rmtree, self._services.folder / str(home))
+            self._forget_lock(home)
 
     async def ring_on(self) -> None:
         """Look after all open homes, until cancelled: tell them of mail and of leases that have passed on.

@@ -37,6 +37,7 @@ from kenobot_host.working_copies import WorkingCopies
 _log = logging.getLogger(__name__)
 
 _SPARE: Final = 4  # connections for the worker's own: heartbeat, rescue, mail
+_TIDY_SECONDS: Final = 600.0
 _MOST_CONNECTIONS: Final = 20
 
 
@@ -74,9 +75,19 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
             gc.freeze()  # what was loaded stays
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
             with use_keepers(homes.build_keeper), responsive():
-                async with run_beside(lambda: rescue_on(engine), homes.ring_on):
+                async with run_beside(lambda: rescue_on(engine), homes.ring_on, lambda: _tidy_on(homes)):
                     await work(engine, queues, options.homes, options.name, stop)
             await asyncio.to_thread(threads.close)
+
+
+async def _tidy_on(homes: WarmHomes) -> None:
+    """Remove copies that are of no use any more, until cancelled."""
+    while True:
+        try:
+            await homes.remove_stale_copies()
+        except UNREACHABLE as error:
+            _log.debug("no copies are removed while the database is away: %s", error)
+        await asyncio.sleep(_TIDY_SECONDS)
 
 
 @contextmanager

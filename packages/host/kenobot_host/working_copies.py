@@ -102,3 +102,9 @@ def _read_state(database: Path) -> tuple[int, int] | None:
             return read_schema(connection), read_version(connection)
     except (sqlite3.Error, StoreError):
         return None
+
+
+def read_version_of(database: Path) -> int | None:
+    """Read the version of a home that a working copy is of; None for one that cannot be read."""
+    state = _read_state(database)
+    return state[1] if state is not None else None
