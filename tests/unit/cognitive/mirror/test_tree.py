@@ -4,7 +4,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 
