@@ -18,9 +18,9 @@ from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.times import stamp
 
 _LATER = timedelta(days=31)  # within which people still tell of a day as "last Friday"
@@ -65,7 +65,7 @@ def find_told(connection: Connection, reach: LogReach, days: DateRange) -> list[
 
 def find_last_said(connection: Connection, session: str, account: str) -> MessageRow | None:
     """Return the last message of a person in a conversation; None for none. account: theirs, "" for anybody's."""
-    for row in conversation.iterate_messages(connection, session, newest_first=True):
+    for row in message_rows.iterate_messages(connection, session, newest_first=True):
         if row.role == "user" and not row.hidden and (not account or row.sender == account):
             return row
     return None
@@ -116,7 +116,7 @@ def _overlap(one: DateRange, other: DateRange) -> bool:
 
 def _messages(connection: Connection, reach: LogReach, days: DateRange) -> list[MessageRow]:
     begin, end = map(stamp, moments_of(days, reach.zone))
-    rows = conversation.list_said(connection, reach.scopes, begin, end, _MOST_READ)
+    rows = message_rows.list_said(connection, reach.scopes, begin, end, _MOST_READ)
     return [row for row in rows if not reach.account or row.sender == reach.account]
 
 

@@ -21,7 +21,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST, session_id
 from kenobot.ports.messages import Outbound
 from kenobot.ports.records import Record
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -108,7 +108,7 @@ class OverdueAsker:
         write_json(connection, _COUNT, {"day": day, "count": count, "last": at.isoformat()})
         session = session_id(home.channel, home.chat)
         Promises.note(connection, record, ASKED, at, "sleep", session)
-        newest = conversation.newest_message_id(connection, session)
+        newest = message_rows.newest_message_id(connection, session)
         payload = {"record": record.id, "after": newest}
         approvals.open_approval(connection, Approval(session, home.user, KIND, payload, at + _ANSWER_WITHIN))
         due, language = Promises.due_on(record) or today, home.language

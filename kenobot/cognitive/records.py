@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kenobot.ports.browsing import ConfidencePoint, Days, Happening, Period, TimelineItem, TimelinePeriod
     from kenobot.ports.explanations import ReplyExplanation, UsedMemory
     from kenobot.ports.records import HistoryStep, Link
-    from kenobot.storage.conversation import MessageRow
+    from kenobot.storage.message_rows import MessageRow
 
 
 _FACETS = 100  # values of a column that are counted

@@ -26,7 +26,7 @@ def _statements() -> Iterator[tuple[str, str]]:
 
 
 def test_memory_reads_no_table_of_the_core_by_itself() -> None:
-    """Mail, messages, turns and hidden turns: `kenobot.storage.conversation` reads and writes them."""
+    """Mail, messages, turns and hidden turns: only modules of `kenobot.storage` read and write them."""
     statements = list(_statements())
     assert len(statements) > 100
     assert [(module, sql) for module, sql in statements if _CORE_TABLES.search(sql)] == []

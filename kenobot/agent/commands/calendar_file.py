@@ -21,7 +21,7 @@ from kenobot.language.when import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -92,7 +92,7 @@ def offer(connection: Connection, call: CommandCall, context: CommandContext) ->
 
 
 def _ask(connection: Connection, call: CommandCall) -> int:
-    newest = conversation.newest_message_id(connection, call.inbound.session)
+    newest = message_rows.newest_message_id(connection, call.inbound.session)
     payload: dict[str, Json] = {"after": newest, "asked": call.inbox_id, "events": call.arguments}
     approval = Approval(call.inbound.session, call.inbound.user, KIND, payload, call.at + _ANSWER_WITHIN)
     return approvals.open_approval(connection, approval)

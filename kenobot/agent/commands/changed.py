@@ -21,7 +21,7 @@ from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
-from kenobot.storage import approvals, conversation, inbox
+from kenobot.storage import approvals, inbox, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -133,7 +133,7 @@ def _find_kept(asked: ChangePayload, text: str, message: str, *, is_part: bool) 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:
     """Ask whether all of a memory is over that says more than a message is about."""
-    newest = conversation.newest_message_id(connection, call.inbound.session)
+    newest = message_rows.newest_message_id(connection, call.inbound.session)
     payload = replace(asked, whole=True, after=newest)
     text = texts.CHANGE_WHOLE(asked.language, what=one_line(asked.clause or old.text))
     return CommandAnswer(text, (open_change(connection, call.inbound, payload, call.at),))

@@ -16,7 +16,7 @@ from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -68,7 +68,7 @@ def _open_question(connection: Connection, inbound: Inbound, at: datetime) -> Ap
     approval = approvals.find_approval(connection, inbound.session, at)
     if approval is None or approval.kind != WORDS_WANTED or approval.account != inbound.user:
         return None
-    current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
+    current = approval.payload["after"] == message_rows.newest_message_id(connection, inbound.session)
     return approval if current else None
 
 
@@ -85,7 +85,7 @@ def _may_correct(connection: Connection, record: Record, call: CommandCall) -> b
 
 def ask_for_words(connection: Connection, record: Record, call: CommandCall, clause: str = "") -> CommandAnswer:
     """Ask how a memory should read, or one clause of it; the next message has the words."""
-    newest = conversation.newest_message_id(connection, call.inbound.session)
+    newest = message_rows.newest_message_id(connection, call.inbound.session)
     payload = {"record": record.id, "after": newest, "language": call.language, "clause": clause}
     until = call.at + _WORDS_WITHIN
     question = Approval(call.inbound.session, call.inbound.user, WORDS_WANTED, payload, until)

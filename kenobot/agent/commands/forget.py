@@ -38,7 +38,7 @@ from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.turns import UnextractedTurn
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, conversation, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -211,7 +211,7 @@ def _forget_turn(
 
 def _render_hidden(connection: Connection, hidden: ForgetResult, call: CommandCall) -> str:
     line = texts.RECORD_LINE(call.language, number=hidden.record.id, what=one_line(hidden.record.text))
-    messages = conversation.messages_of_turns(connection, hidden.turns)
+    messages = message_rows.messages_of_turns(connection, hidden.turns)
     turns = len({message.inbox_id for message in messages if message.session == call.inbound.session})
     along = [texts.ALSO_COPIES(call.language, count=len(hidden.copies))] if hidden.copies else []
     along += [texts.ALSO_MESSAGES(call.language, count=turns)] if turns else []
@@ -230,7 +230,7 @@ def _ask(
 ) -> tuple[tuple[Choice, ...], ...]:
     """Put a question, and return the buttons that answer it."""
     session, until = call.inbound.session, call.at + _ANSWER_WITHIN
-    newest = conversation.newest_message_id(connection, session)
+    newest = message_rows.newest_message_id(connection, session)
     named = [record.id for record in records]
     question = OpenQuestion(named, newest, call.language, about, speakers, call.inbox_id)
     number = approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
@@ -274,7 +274,7 @@ def open_question(
         return None
     if quotes:
         return approval.id, question
-    current = question.after == conversation.newest_message_id(connection, inbound.session)
+    current = question.after == message_rows.newest_message_id(connection, inbound.session)
     return (approval.id, question) if current else None
 
 

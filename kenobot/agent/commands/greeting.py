@@ -5,7 +5,7 @@ from kenobot.cognitive.memory import Telling
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.names import sanitize_name
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, prompt_prefix
 from kenobot.storage.connection import Connection
 
 
@@ -22,7 +22,7 @@ def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> 
 
     In a group a guest ends what they alone wrote; what others wrote is the owner's to end, by the button too.
     """
-    if call.author and not conversation.is_only_author(connection, call.inbound.session, call.author):
+    if call.author and not prompt_prefix.is_only_author(connection, call.inbound.session, call.author):
         anew = Choice(texts.BUTTON_NEW(call.language), "new")
         return CommandAnswer(texts.NEW_OTHERS(call.language), ((anew,),), pressers=())
     approvals.withdraw_calls(connection, call.inbound.session, call.at)

@@ -11,7 +11,7 @@ from kenobot.core import texts
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -53,7 +53,7 @@ def find_held(connection: Connection, inbound: Inbound, principal: Principal, at
         found = approval if approval is not None and approval.kind == KIND else None
     else:
         found = approvals.find_beside(connection, inbound.session, KIND, at)
-        newest = conversation.newest_message_id(connection, inbound.session)
+        newest = message_rows.newest_message_id(connection, inbound.session)
         found = found if found is not None and found.payload["after"] == newest else None
     return found if found is not None and _may_see(found, inbound, principal) else None
 

@@ -23,7 +23,7 @@ from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, conversation, inbox
+from kenobot.storage import approvals, inbox, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -51,7 +51,7 @@ def offer_secret(
     connection: Connection, inbound: Inbound, asked: int, at: datetime, language: Language
 ) -> tuple[Choice, ...]:
     """Open the question whether the secret of a message is to be kept; return its buttons."""
-    payload = SecretPayload(asked, conversation.newest_message_id(connection, inbound.session), language)
+    payload = SecretPayload(asked, message_rows.newest_message_id(connection, inbound.session), language)
     approval = Approval(inbound.session, inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
     number = approvals.open_approval(connection, approval)
     return (
@@ -90,7 +90,7 @@ def _follow(
 
 def _read_message(connection: Connection, asked: int) -> str:
     """Read a message as it came in, or, where what it tells was spoken, as it stands in the conversation."""
-    turn = conversation.messages_of_turns(connection, [asked])
+    turn = message_rows.messages_of_turns(connection, [asked])
     texts_of_it = [inbox.read_text(connection, asked), *(each.text for each in turn if each.role == "user")]
     return next((text for text in texts_of_it if find_told_secret(text)), "")
 

@@ -7,7 +7,7 @@ from kenobot.agent.commands.command import CommandCall
 from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -49,7 +49,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime, kind: 
     approval = approvals.find_approval(connection, inbound.session, at)
     if approval is None or not is_put_to(approval, inbound, kind):
         return None
-    current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
+    current = approval.payload["after"] == message_rows.newest_message_id(connection, inbound.session)
     return approval if current else None
 
 

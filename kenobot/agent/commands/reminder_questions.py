@@ -36,7 +36,7 @@ from kenobot.language.when import Choice as TimeChoice
 from kenobot.language.when import Meaning, Moment, Recurrence
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -199,7 +199,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
         approval = approvals.find_approval(connection, inbound.session, at) if inbound.private else None
     if approval is None or approval.kind != REMINDER_QUESTION or approval.account != inbound.user:
         return None
-    is_newest = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
+    is_newest = approval.payload["after"] == message_rows.newest_message_id(connection, inbound.session)
     return approval if inbound.reply_to or is_newest else None
 
 
@@ -285,7 +285,7 @@ def from_fields(fields: Mapping[str, Any]) -> Moment | Recurrence:
 
 
 def _payload(connection: Connection, call: CommandCall, act: Act, what: str, **more: Any) -> ReminderPayload:
-    newest = conversation.newest_message_id(connection, call.inbound.session)
+    newest = message_rows.newest_message_id(connection, call.inbound.session)
     return replace(ReminderPayload(act, what, newest, call.inbox_id, call.language), **more)
 
 

@@ -18,7 +18,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import UndoError
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -48,7 +48,7 @@ def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContex
     if not told:
         return texts.TAKE_BACK_NONE(call.language)
     session = call.inbound.session
-    newest = conversation.newest_message_id(connection, session)
+    newest = message_rows.newest_message_id(connection, session)
     payload = TakeBackPayload(list(told), newest, call.inbox_id, call.language)
     approval = Approval(session, call.inbound.user, KIND, asdict(payload), call.at + _ANSWER_WITHIN)
     number = approvals.open_approval(connection, approval)

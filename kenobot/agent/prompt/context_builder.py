@@ -36,10 +36,11 @@ from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
 from kenobot.ports.recall import MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix, StoredMessage
+from kenobot.storage.conversation import StoredMessage
 from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.prompt_prefix import PromptPrefix
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")
 GROUP_INSTRUCTIONS = resources.files(__package__).joinpath("group_instructions.md").read_text("utf-8")
@@ -428,7 +429,7 @@ class ContextBuilder:
         reader: TalkReader,
     ) -> PromptPlan | None:
         """Return the plan that goes on with the session's prefix; None when a new one has to be made."""
-        prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
+        prefix, scopes = prompt_prefix.load_prefix(connection, base.session), " ".join(base.scopes)
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
         stored = conversation.load_since(connection, base.session, prefix.first_message, limits.history_max + 1)
@@ -490,7 +491,7 @@ class ContextBuilder:
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
         event, record = self.memory.last_numbers(connection)
         is_empty = not memory.omitted and not _has_entries(preferences)
-        is_empty = is_empty and not conversation.has_earlier_talk(
+        is_empty = is_empty and not message_rows.has_earlier_talk(
             connection, base.session, log.first_message, base.scopes
         )
         prefix = PromptPrefix(
@@ -523,7 +524,7 @@ class ContextBuilder:
         window, session = limits.window, base.session
         summary = self.memory.load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
-        begun = conversation.find_beginning(connection, session)
+        begun = prompt_prefix.find_beginning(connection, session)
         latest = self._talks.messages.of([message for message in stored if message.id > begun])
         shown = window.select_shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun

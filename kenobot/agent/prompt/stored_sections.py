@@ -7,7 +7,7 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.explanations import ReplyExplanation
 from kenobot.ports.frozen import dataclass
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
 
 SectionName = Literal[
@@ -28,8 +28,8 @@ def measure_sections(connection: Connection, identity: Identity, reply: ReplyExp
 
     Identity and instructions are measured as they are now, memory and conversation as the prompt showed them.
     """
-    asked = next((row for row in conversation.messages_of_turns(connection, [reply.turn]) if row.role == "user"), None)
-    prefix = conversation.load_prefix(connection, reply.session)
+    asked = next((row for row in message_rows.messages_of_turns(connection, [reply.turn]) if row.role == "user"), None)
+    prefix = prompt_prefix.load_prefix(connection, reply.session)
     if asked is None or prefix is None or asked.id < prefix.first_message:
         return []
     told = identity.read()

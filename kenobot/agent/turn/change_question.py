@@ -26,7 +26,7 @@ from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
 
@@ -105,7 +105,7 @@ class ChangeAsker:
         count = {"day": day, "count": self._count_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
         Telling.note(connection, question.old.id, ASKED, at, pending.session, told)
-        newest = conversation.newest_message_id(connection, pending.session)
+        newest = message_rows.newest_message_id(connection, pending.session)
         payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
         may_be_part = has_parts(question.clause or question.old.text)
         return open_change(connection, pending.inbound, payload, at, may_be_part=may_be_part)

@@ -13,7 +13,7 @@ from kenobot.core import texts
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.messages import MessagePart
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -37,7 +37,7 @@ def add_note(
     if not data.held_addresses:
         return parts
     to, pending = data.pending.inbound, data.pending
-    newest = conversation.newest_message_id(connection, pending.session)
+    newest = message_rows.newest_message_id(connection, pending.session)
     payload = asdict(HeldPayload(list(data.held_addresses), pending.id, newest))
     number = approvals.add_beside(connection, Approval(pending.session, to.user, KIND, payload, at + _SHOWN_WITHIN))
     if channel is None or not _has_buttons(channel):

@@ -25,7 +25,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.ports.turns import ReplyGrade
-from kenobot.storage import conversation, inbox, outbox, turn_steps
+from kenobot.storage import conversation, inbox, outbox, prompt_prefix, turn_steps
 from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.inbox import PendingMessage
 
@@ -90,7 +90,7 @@ class ReplyWriter:
             conversation.drop_pictures(connection, session)
         conversation.append_turn(connection, _make_turn(connection, data, answer, context, at))
         if data.task is None:  # turns beside it have a newer one
-            conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
+            prompt_prefix.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
             state = onboarding.complete(context.bootstrap) if effects.bootstrap_ended else context.bootstrap

@@ -9,7 +9,7 @@ from kenobot.agent.turn.pieces import ToolRound
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import Role
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.tasks import Task
 
@@ -51,7 +51,7 @@ class TaskRun:
     def words(self, connection: Connection, inbound: Inbound, role: Role) -> str:
         """Return the person's side in the conversation: their words, unless it has these already."""
         task = self.task
-        if not conversation.messages_of_turns(connection, [task.origin]):
+        if not message_rows.messages_of_turns(connection, [task.origin]):
             return message_text(inbound, role)
         return message_text(replace(inbound, text=f"[task {task.id}: {task.title}]", quoted=""), role)
 

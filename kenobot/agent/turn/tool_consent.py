@@ -16,7 +16,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.language.words import fold
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import ToolCall
-from kenobot.storage import approvals, conversation, inbox, tool_grants
+from kenobot.storage import approvals, inbox, message_rows, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -66,7 +66,7 @@ def ask(
     if data.held_back is None:
         return ()
     pending, (call, told) = data.pending, data.held_back
-    newest = conversation.newest_message_id(connection, pending.session)
+    newest = message_rows.newest_message_id(connection, pending.session)
     payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _show_call(call)}
     payload["behind"] = inbox.newest_id(connection)  # what was written by then answers something else
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
@@ -113,7 +113,7 @@ def find_asked(connection: Connection, data: TurnData, at: datetime) -> Approval
         return asked
     behind, after = asked.payload.get("behind", 0), asked.payload.get("after")
     is_later = isinstance(behind, int) and pending.id > behind
-    return asked if is_later and after == conversation.newest_message_id(connection, pending.session) else None
+    return asked if is_later and after == message_rows.newest_message_id(connection, pending.session) else None
 
 
 def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswer, at: datetime) -> ToolCall | None:

@@ -24,7 +24,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
-from kenobot.storage import approvals, conversation, inbox, turn_steps
+from kenobot.storage import approvals, inbox, message_rows, turn_steps
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -138,7 +138,7 @@ def ask(connection: Connection, data: TurnData, form: Form, at: datetime) -> tup
 def _make_payload(connection: Connection, data: TurnData, form: Form) -> dict[str, Json]:
     call = form.call
     return {
-        "after": conversation.newest_message_id(connection, data.pending.session),
+        "after": message_rows.newest_message_id(connection, data.pending.session),
         "behind": inbox.newest_id(connection),
         "asked": data.pending.id,
         "call": "",

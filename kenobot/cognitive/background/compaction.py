@@ -46,7 +46,7 @@ from kenobot.ports.provider import Reply
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
 from kenobot.ports.turns import ConversationTurn
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import StoredMessage
 from kenobot.storage.times import stamp
@@ -130,7 +130,7 @@ class CompactionWorker(PerChatWorker):
         await super().tick()
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        return [session for session in conversation.list_sessions(connection) if not import_kind(session)]
+        return [session for session in message_rows.list_sessions(connection) if not import_kind(session)]
 
     async def _advance(self, session: str) -> bool:
         batch = await self._p.database.read(partial(self._look, session))

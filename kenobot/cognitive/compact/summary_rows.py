@@ -19,9 +19,9 @@ from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.turns import ConversationTurn
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.times import stamp
 
@@ -68,23 +68,23 @@ def find_summary_end(connection: Connection, session: str, digest: Digest) -> in
     0: none.
     """
     if not digest.last_message_at:
-        return conversation.find_beginning(connection, session)
+        return prompt_prefix.find_beginning(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
         return digest.last_message
     # The message is gone, or has another number here: then its time tells.
-    rows = conversation.iterate_messages(connection, session, newest_first=True)
+    rows = message_rows.iterate_messages(connection, session, newest_first=True)
     return next((row.id for row in rows if row.at <= digest.last_message_at), 0)
 
 
 def message_time(connection: Connection, session: str, message: int) -> str | None:
     """Return when a message of a conversation was written, as it stands there; None when there is no such message."""
-    rows = conversation.messages_by_id(connection, [message])
+    rows = message_rows.messages_by_id(connection, [message])
     return next((row.at for row in rows if row.session == session), None)
 
 
 def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:
     """Return the turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
-    rows = conversation.iterate_messages(connection, session, after=after, before=before)
+    rows = message_rows.iterate_messages(connection, session, after=after, before=before)
     shown = (row for row in rows if row.text and not row.hidden)
     return buffer.group_turns(islice(shown, 2 * most))[:most]
 
@@ -99,7 +99,7 @@ def covers_any(connection: Connection, record: Record, messages: Iterable[Messag
 def summaries_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
     """Query the session summaries, withdrawn ones included, that may tell what these inbox rows, or `texts`, said."""
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
-    messages = conversation.messages_of_turns(connection, turns)
+    messages = message_rows.messages_of_turns(connection, turns)
     return [
         record
         for record in records.select(connection, "key = ? AND form = ?", (KEY, FORM), ALL_SCOPES)
@@ -122,7 +122,7 @@ def begin_anew(connection: Connection, session: str, at: datetime) -> None:
     summary = session_summary(connection, session)
     if summary is not None:
         _withdraw(connection, summary, Sentence("reasons.talk_begins_anew"), at)
-    conversation.begin_anew(connection, session)
+    prompt_prefix.begin_anew(connection, session)
 
 
 def _withdraw(connection: Connection, record: Record, reason: str, at: datetime) -> None:
@@ -149,7 +149,7 @@ def last_scope_of(connection: Connection, chat: str) -> str:
 def last_message_of_each(connection: Connection, chats: Iterable[str]) -> dict[str, int]:
     """Return by chat scope the newest message of each of these chats; 0 before there is one."""
     scopes = {chat.removeprefix("chat:"): chat for chat in chats}
-    newest = conversation.newest_messages(connection, scopes)
+    newest = message_rows.newest_messages(connection, scopes)
     return {chat: newest[session] for session, chat in scopes.items()}
 
 

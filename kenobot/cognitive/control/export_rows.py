@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from kenobot.ports.json_value import Json
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
 
@@ -33,7 +33,7 @@ def export_rows(connection: Connection, kind: str, reach: Scopes) -> Iterator[di
     """
     where, scopes = scope_filter(reach)
     if kind == "message":
-        messages = conversation.messages_in_scopes(connection, scope_names(reach))
+        messages = message_rows.messages_in_scopes(connection, scope_names(reach))
         yield from ({name: getattr(message, name) for name in _MESSAGE} for message in messages)
     elif kind == "hidden_turn":
         records = {row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where}", scopes)}

@@ -29,7 +29,7 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.times import stamp
@@ -155,7 +155,7 @@ def turns_telling(connection: Connection, record: Record, *, names: Iterable[str
     pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
     session = record.scope.partition(":")[2]
     limit = _POLICY.max_messages_searched
-    for message in conversation.messages_containing(connection, record.scope, session, pieces, limit) if pieces else ():
+    for message in message_rows.messages_containing(connection, record.scope, session, pieces, limit) if pieces else ():
         folded = fold(message.text)
         if sum(map(folded.__contains__, beginnings)) < least:
             continue

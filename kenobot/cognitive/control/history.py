@@ -13,9 +13,9 @@ from kenobot.language.words import stems, terms, words
 from kenobot.ports.browsing import ConfidencePoint, RecordFilter
 from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from kenobot.ports.records import ColumnValue, EventRow, HistoryStep, Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import Scopes, scope_names
 from kenobot.storage.times import stamp
 
@@ -153,7 +153,7 @@ def _fold(text: str) -> str:
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
     """Explain the last reply of a conversation that is not to be forgotten; None when there is none yet."""
-    for answer in conversation.iterate_messages(connection, session, newest_first=True):
+    for answer in message_rows.iterate_messages(connection, session, newest_first=True):
         if answer.role != "assistant" or answer.inbox_id is None or answer.hidden:
             continue
         return _explain(connection, answer, answer.inbox_id, reach)
@@ -163,7 +163,7 @@ def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> R
 def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> ReplyExplanation | None:
     """Explain the reply to an inbox row; None without one in a conversation of `reach`, or one that is hidden."""
     scopes = scope_names(reach)
-    for answer in conversation.messages_of_turns(connection, [turn]):
+    for answer in message_rows.messages_of_turns(connection, [turn]):
         if answer.role == "assistant" and not answer.hidden:
             is_reached = scopes is None or answer.effective_scope in scopes
             return _explain(connection, answer, turn, reach) if is_reached else None
@@ -171,7 +171,7 @@ def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> ReplyE
 
 
 def _explain(connection: Connection, answer: MessageRow, turn: int, reach: Scopes) -> ReplyExplanation:
-    said = conversation.messages_of_turns(connection, [turn])
+    said = message_rows.messages_of_turns(connection, [turn])
     question = next((row.text for row in said if row.role == "user" and row.session == answer.session), "")
     used, search = explain_turn(connection, turn, reach), find_search(connection, answer.session, turn)
     return ReplyExplanation(answer.session, turn, answer.at, question, answer.text, used, search)

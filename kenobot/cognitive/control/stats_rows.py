@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import TypedDict
 
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter, scope_names
 
@@ -59,6 +59,6 @@ def collect_stats(connection: Connection, reach: Scopes) -> MemoryStats:
         newest=newest,
         events=count_rows("event", f"record_id IN {in_reach}"),
         links=count_rows("link", f"src IN {in_reach}"),
-        messages=conversation.count_messages(connection, scope_names(reach)),
+        messages=message_rows.count_messages(connection, scope_names(reach)),
         tombstones=count_rows("tombstone", where),
     )

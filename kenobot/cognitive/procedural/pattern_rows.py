@@ -8,7 +8,7 @@ from typing import Any
 from kenobot.cognitive.store import records as store
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter
 
@@ -88,7 +88,7 @@ def _replies(connection: Connection, session: str, events: Iterable[tuple[str, s
     for at, text in events:
         data = json.loads(text)
         shown = tuple(int(each["record"]) for each in data.get("practice", ()))
-        for message in conversation.messages_of_turns(connection, [data.get("inbox")]):
+        for message in message_rows.messages_of_turns(connection, [data.get("inbox")]):
             if message.role == "assistant" and message.session == session:
                 yield ShownReply(int(data["inbox"]), at, shown, message.text)
 

@@ -10,7 +10,7 @@ from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, SqlValue
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import LinkType, Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES, scope_filter
 from kenobot.storage.times import stamp
@@ -323,7 +323,7 @@ def recent_utterances(connection: Connection, since: datetime, until: datetime, 
     begin, end = stamp(since), stamp(until)
     messages = [
         RecentUtterance(row.scope, row.trust, row.text, row.at, () if row.inbox_id is None else (row.inbox_id,))
-        for row in conversation.people_messages(connection, begin, end, limit)
+        for row in message_rows.people_messages(connection, begin, end, limit)
     ]
     records = connection.execute(
         "SELECT scope, trust, text, created, source_messages FROM record "

@@ -9,9 +9,9 @@ from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE
 from kenobot.language.calendar import parse_time
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import Scopes, scope_filter, scope_names
 from kenobot.storage.times import stamp
 
@@ -79,15 +79,15 @@ class LastExchange:
 
 def last_exchange(connection: Connection, session: str) -> LastExchange | None:
     """Return the last whole turn of a conversation as people saw it; None before there is one."""
-    return _exchange(list(islice(conversation.iterate_messages(connection, session, newest_first=True), 3)))
+    return _exchange(list(islice(message_rows.iterate_messages(connection, session, newest_first=True), 3)))
 
 
 def exchange_of(connection: Connection, session: str, inbox: int) -> LastExchange | None:
     """Query the turn of an inbox row as people saw it; None where it is not whole, or of another conversation."""
-    turn = conversation.messages_of_turns(connection, [inbox])
+    turn = message_rows.messages_of_turns(connection, [inbox])
     if not turn or turn[-1].session != session or turn[-1].hidden:
         return None
-    told = conversation.iterate_messages(connection, session, before=turn[-1].id + 1, newest_first=True)
+    told = message_rows.iterate_messages(connection, session, before=turn[-1].id + 1, newest_first=True)
     return _exchange(list(islice(told, 3)))
 
 
@@ -113,7 +113,7 @@ def _exchange(rows: Sequence[MessageRow]) -> LastExchange | None:
 def quotable_message(connection: Connection, turn: int, reach: Scopes) -> MessageRow | None:
     """Return the message of the turn of an inbox row, if it is kept, not hidden, and of a scope within `reach`."""
     scopes = scope_names(reach)
-    for message in conversation.messages_of_turns(connection, [turn]):
+    for message in message_rows.messages_of_turns(connection, [turn]):
         if message.role == "user" and message.text and not message.hidden:
             return message if scopes is None or message.effective_scope in scopes else None
     return None

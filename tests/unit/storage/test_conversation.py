@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot.storage import conversation
+from kenobot.storage import conversation, prompt_prefix
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix
 from kenobot.storage.database import Database
+from kenobot.storage.prompt_prefix import PromptPrefix
 from kenobot_testing.clock import START
 from tests.samples import plan
 
@@ -118,8 +118,8 @@ async def test_a_line_says_when_it_was_written(database: Database) -> None:
 
 async def test_a_session_has_one_frame(database: Database) -> None:
     """The newest one replaces the one before, and comes back whole."""
-    assert await database.read(lambda c: conversation.load_prefix(c, "fake-1")) is None
+    assert await database.read(lambda c: prompt_prefix.load_prefix(c, "fake-1")) is None
     newer = PromptPrefix("fake-1", "owner", "", "2026-02-15", 9, 4, 5, 6)
     for frame in (_FRAME, newer):
-        await database.write(lambda c, frame=frame: conversation.save_prefix(c, frame, None))  # type: ignore[misc]
-        assert await database.read(lambda c: conversation.load_prefix(c, "fake-1")) == frame
+        await database.write(lambda c, frame=frame: prompt_prefix.save_prefix(c, frame, None))  # type: ignore[misc]
+        assert await database.read(lambda c: prompt_prefix.load_prefix(c, "fake-1")) == frame

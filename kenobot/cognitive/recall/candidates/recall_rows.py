@@ -7,7 +7,7 @@ from datetime import datetime
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import AMONG, FACTS, LISTED, LIVE
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, chats_within, scope_filter
 from kenobot.storage.times import stamp
@@ -119,7 +119,7 @@ def used_since(connection: Connection, ids: Sequence[int], since: datetime, reac
 def session_of_turn(connection: Connection, inbox: int, reach: Scopes) -> str | None:
     """Read the session of a turn's question; None without one in a chat of `reach`."""
     chats = chats_within(reach)
-    rows = conversation.messages_of_turns(connection, [inbox])
+    rows = message_rows.messages_of_turns(connection, [inbox])
     asked = (row.session for row in rows if row.role == "user" and (chats is None or row.session in chats))
     return next(asked, None)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kenobot.cognitive.store import events, records
 from kenobot.ports.frozen import dataclass
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
 
@@ -58,13 +58,13 @@ def index_state(index: Connection, truth: Connection) -> IndexState:
     last, at = truth.execute(
         "SELECT (SELECT max(id) FROM event), (SELECT at FROM event WHERE id = ?)", (event,)
     ).fetchone()
-    newest = (last or 0, conversation.newest_message_id(truth))
+    newest = (last or 0, message_rows.newest_message_id(truth))
     return IndexState(bool(cursors), (event, message), newest, str(at or "") == mark)
 
 
 def begin(index: Connection, truth: Connection) -> None:
     """Set the cursors to the newest rows; all that came before is a gap."""
-    newest_message = conversation.newest_message_id(truth)
+    newest_message = message_rows.newest_message_id(truth)
     move_cursor(index, truth, "event", events.last_event(truth))
     move_cursor(index, truth, "message", newest_message)
     for kind, newest in (("message", newest_message), ("record", records.last_record(truth))):
@@ -80,7 +80,7 @@ def move_cursor(index: Connection, truth: Connection, kind: str, number: int) ->
 
 def _time_of(truth: Connection, kind: str, number: int) -> str:
     if kind == "message":
-        return next((row.at for row in conversation.messages_by_id(truth, [number])), "")
+        return next((row.at for row in message_rows.messages_by_id(truth, [number])), "")
     row = truth.execute("SELECT at FROM event WHERE id = ?", (number,)).fetchone()
     return str(row[0]) if row else ""
 
@@ -107,7 +107,7 @@ def upper_end(truth: Connection, gap: Gap, limit: int) -> tuple[list[int], list[
         low = max(gap.low, gap.high - limit)
         return *list_touched(truth, low, gap.high), low
     if gap.kind == "message":
-        ids = conversation.message_ids_between(truth, gap.low, gap.high, limit)
+        ids = message_rows.message_ids_between(truth, gap.low, gap.high, limit)
     else:
         span, where = (gap.low, gap.high), "id > ? AND id <= ?"
         ids = records.select_ids(truth, where, span, ALL_SCOPES, order="id DESC", limit=limit, scan_scope=False)

@@ -15,9 +15,9 @@ from kenobot.language.dates import names_time
 from kenobot.language.question.search_terms import name_key
 from kenobot.language.recall_need import is_standing_wish, recall_need
 from kenobot.language.words import fold, words
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 
 SCHEMA = """
 CREATE TABLE talk (message INTEGER PRIMARY KEY, scope TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
@@ -98,7 +98,7 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
 
 def _find_before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:
     """Find segment, position and time of the message before; where it is not indexed, by the messages."""
-    rows = conversation.iterate_messages(truth, session, before=message, newest_first=True)
+    rows = message_rows.iterate_messages(truth, session, before=message, newest_first=True)
     first = next(rows, None)
     if first is None:
         return None

@@ -16,7 +16,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import KEPT_ON_YES
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import ALL_SCOPES
 
 DocumentKind = Literal["record", "past", "turn"]

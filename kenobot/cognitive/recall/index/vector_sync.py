@@ -29,7 +29,7 @@ from kenobot.cognitive.recall.vectors.vector_search import (
 )
 from kenobot.cognitive.store import events
 from kenobot.ports.frozen import dataclass
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -150,7 +150,7 @@ class VectorSync:
         """List the messages above `low` up to `high` without such a vector."""
         lookup = partial(vector_rows.missing_turns, model=self._model, low=low, high=high)
         keys = self._index.read(lookup, list[VectorKey]())
-        texts = {row.id: row.text for row in conversation.messages_by_id(connection, [key.number for key in keys])}
+        texts = {row.id: row.text for row in message_rows.messages_by_id(connection, [key.number for key in keys])}
         return [
             PendingText(key, text, is_turn=True, is_new=new)
             for key in keys

@@ -22,7 +22,8 @@ from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix, has_other_talk
+from kenobot.storage.conversation import has_other_talk
+from kenobot.storage.prompt_prefix import PromptPrefix
 from kenobot.storage.scopes import Scopes
 
 

@@ -17,7 +17,7 @@ from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.recall import MemoryEntry
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix
+from kenobot.storage.prompt_prefix import PromptPrefix
 
 _ELSEWHERE = frozenset({"scratchpad", "procedure", "summary", "entity", "box"})  # each message shows those that fit it
 _STALE = MemoryPack(stale=True)

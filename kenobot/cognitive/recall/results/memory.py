@@ -24,7 +24,8 @@ from kenobot.ports.recall import (
     Section,
 )
 from kenobot.ports.records import Record
-from kenobot.storage.conversation import MessageRow, PromptPrefix
+from kenobot.storage.message_rows import MessageRow
+from kenobot.storage.prompt_prefix import PromptPrefix
 from kenobot.storage.scopes import Scopes, scope_names
 
 if TYPE_CHECKING:

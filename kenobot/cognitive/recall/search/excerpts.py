@@ -18,9 +18,9 @@ from kenobot.language.question.question import Question
 from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.language.words import head_and_tail, stems, terms, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the conversation
 _READ = 6  # turns that are read for each that may be quoted: some are hidden, or in the prompt
@@ -113,7 +113,7 @@ def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping
     wanted = {turn.inbox_id for turn in turns if turn.role == "assistant" and turn.inbox_id is not None}
     if not wanted:
         return {}
-    rows = conversation.messages_of_turns(connection, wanted)
+    rows = message_rows.messages_of_turns(connection, wanted)
     return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
 
 

@@ -21,9 +21,9 @@ from kenobot.cognitive.store import tiers
 from kenobot.language.calendar import parse_time, week_of
 from kenobot.ports.recall import SourceKind
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import scope_names
 from kenobot.storage.times import stamp
 
@@ -106,7 +106,7 @@ class RecallFilter:
 
     def filter_turns(self, connection: Connection, index: SideIndex, ids: Sequence[int]) -> dict[int, MessageRow]:
         """Read the turns among `ids` that may be shown. Turns of ended records may not."""
-        found = conversation.messages_by_id(connection, ids, scope_names(self.query.reach))
+        found = message_rows.messages_by_id(connection, ids, scope_names(self.query.reach))
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         inboxes = [turn.inbox_id for turn in found if turn.inbox_id is not None]
         learned = index.read(partial(posting_rows.records_by_turn, inboxes=inboxes), dict[int, list[int]]())

@@ -19,9 +19,9 @@ from kenobot.language.words import fold, words
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
 from kenobot.ports.turns import ConversationTurn
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.state import read_state, replace_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
@@ -53,7 +53,7 @@ def is_urgent(turns: Iterable[ConversationTurn], policy: ExtractPolicy, patterns
 
 def sessions_with_pending(connection: Connection) -> list[str]:
     """Return the sessions in which something waits; costs a few index look-ups a session, however long they are."""
-    return conversation.sessions_past(connection, _WAITING)
+    return message_rows.sessions_past(connection, _WAITING)
 
 
 def cursor(connection: Connection, session: str) -> int:
@@ -73,14 +73,14 @@ def pending_turns(connection: Connection, session: str, limit: int) -> list[Conv
 
 def turns_after(connection: Connection, session: str, message: int, limit: int) -> list[ConversationTurn]:
     """Return the turns of a session after a message, oldest first, at most `limit`."""
-    rows = conversation.iterate_messages(connection, session, after=message)
+    rows = message_rows.iterate_messages(connection, session, after=message)
     return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
 
 def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """Return the newest of the turns of a session that wait, oldest first, at most `limit`."""
     after = cursor(connection, session)
-    rows = conversation.iterate_messages(connection, session, after=after, newest_first=True)
+    rows = message_rows.iterate_messages(connection, session, after=after, newest_first=True)
     return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
 
 
@@ -89,7 +89,7 @@ def find_said_before(connection: Connection, *, session: str, turn: Conversation
 
     Questions between, about nobody else, are left out: what somebody goes on about is what they told.
     """
-    rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
+    rows = message_rows.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
     earlier = [
         each for each in group_turns(reversed(list(islice(rows, _ROWS_BEFORE)))) if each.inbox_id != turn.inbox_id
     ]

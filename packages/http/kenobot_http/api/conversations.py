@@ -16,9 +16,9 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.sentences import Sentence
-from kenobot.storage import conversation, message_status
+from kenobot.storage import conversation, message_rows, message_status
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import ConversationRow, MessageRow
+from kenobot.storage.message_rows import ConversationRow, MessageRow
 from kenobot.storage.message_status import MessageState, MessageStatus
 from kenobot.storage.scopes import scope_names
 from kenobot_http.api.auth import Messenger
@@ -27,11 +27,25 @@ from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, re
 from kenobot_http.api.services import Caller
 from kenobot_http.calls import Call
 from kenobot_http.settings import CHANNEL
+from kenobot_http.uploads import FIELD, MOST_FILES
 from kenobot_http.webhook import CONVERSATION
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
-_LONGEST_TEXT = 100_000
+LONGEST_TEXT, LONGEST_NAME = 100_000, 128
+FORM_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "maxLength": LONGEST_TEXT},
+        "name": {"type": "string", "maxLength": LONGEST_NAME, "description": "What the sender is called"},
+        FIELD: {
+            "type": "array",
+            "maxItems": MOST_FILES,
+            "items": {"type": "string", "format": "binary"},
+            "description": "Pictures, voice messages, documents; a message may be files alone",
+        },
+    },
+}
 _LOOK_SECONDS = 5.0  # between two looks at what was stored: a stopped turn sends no word
 _PING_SECONDS = 15.0
 _EVENTS = "text/event-stream"
@@ -44,8 +58,8 @@ Wait = Annotated[float | None, Query(ge=0, le=300, description="Seconds to wait 
 class NewMessage(BaseModel, extra="forbid"):
     """A message to the bot."""
 
-    text: str = Field(min_length=1, max_length=_LONGEST_TEXT)
-    name: str = Field("", max_length=128, description="What the sender is called")
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    name: str = Field("", max_length=LONGEST_NAME, description="What the sender is called")
 
 
 class Message(BaseModel):
@@ -85,12 +99,21 @@ class Line(BaseModel):
     pictures: list[str]
 
 
+class Notice(BaseModel):
+    """A message of the bot's own accord. conversation: your own name of the one that it belongs to."""
+
+    id: int
+    conversation: str
+    text: str
+    at: str
+
+
 @router.get("/conversations")
 async def list_conversations(caller: Messenger, limit: Limit = 20, cursor: Cursor = "") -> Page[Conversation]:
     """List conversations, the latest first: the owner's key sees those of all channels, another its own."""
     before, scopes = read_cursor(cursor), scope_names(caller.reach)
     rows = await caller.services.database.read_long(
-        lambda connection: conversation.page_of_conversations(connection, scopes, before, limit + 1)
+        lambda connection: message_rows.page_of_conversations(connection, scopes, before, limit + 1)
     )
 
     def render_row(row: ConversationRow) -> Conversation:
@@ -106,7 +129,7 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
 
     def read(connection: Connection) -> tuple[list[MessageRow], dict[int, list[str]]]:
         session = readable_session(connection, caller, name)
-        rows = conversation.iterate_messages(connection, session, before=before, newest_first=True)
+        rows = message_rows.iterate_messages(connection, session, before=before, newest_first=True)
         shown = list(islice((row for row in rows if not row.hidden), limit + 1))
         return shown, conversation.load_pictures(connection, session, [row.id for row in shown])
 
@@ -132,6 +155,7 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
         200: {"description": "Answered", "content": {_EVENTS: {"schema": {"type": "string"}}}},
         202: {"model": Message, "description": "Stored; the answer is still to come"},
     },
+    openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": FORM_SCHEMA}}}},
 )
 async def send_message(
     caller: Messenger,
@@ -144,11 +168,20 @@ async def send_message(
 ) -> Message | Response:
     """Send a message, and return it with its answer.
 
+    A form brings files beside the text, at most ten and 20 MB together, which are read as in any chat.
+
     With `Accept: text/event-stream` the answer is followed while it is written: each `draft` keeps the first `keep`
     characters of what was there and appends `text`; `answer` is the last event, or `pending` after `wait` seconds
     without news.
     """
     inbound = make_inbound(caller, name, message.text, user_name=message.name, key=idempotency_key)
+    return await answer_message(caller, inbound, response, wait, accept)
+
+
+async def answer_message(
+    caller: Caller, inbound: Inbound, response: Response, wait: float | None, accept: str
+) -> Message | Response:
+    """Hand a message over, and return it with its answer, or the stream of that."""
     seconds = caller.channel.settings.wait_seconds if wait is None else wait
     if _EVENTS in accept:
         events = await follow_message(caller, inbound, seconds)
@@ -173,7 +206,7 @@ def make_inbound(
         text=text,
         sent_at=caller.services.clock.now(),
         attachments=tuple(files),
-        trace=caller.channel.trace_of(external_id, text),
+        trace=caller.channel.trace_of(external_id, "\0".join([text, *(each.digest for each in files)])),
     )
 
 
@@ -193,6 +226,25 @@ async def follow_message(caller: Caller, inbound: Inbound, seconds: float) -> As
     return _put_event_first(first, stream)
 
 
+@router.get("/notices")
+async def list_notices(caller: Messenger, limit: Limit = 20, cursor: Cursor = "") -> Page[Notice]:
+    """List what the bot said of its own accord in your conversations, the latest first.
+
+    Reminders, and alerts for an owner who writes in no other channel. They are kept for a week.
+    """
+    before, user, at = read_cursor(cursor), "" if caller.is_owner else caller.user, caller.services.clock.now()
+    rows = await caller.services.database.read(
+        lambda connection: message_status.page_of_notices(
+            connection, CHANNEL, at, user=user, before=before, limit=limit + 1
+        )
+    )
+
+    def render_row(row: message_status.Notice) -> Notice:
+        return Notice(id=row.id, conversation=row.chat.rpartition("/")[2], text=row.text, at=row.at)
+
+    return page_of(rows, limit, lambda row: row.id, render_row)
+
+
 @router.get("/messages/{number}")
 async def get_message(caller: Messenger, number: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Message:
     """Return one of your messages with its answer; both are kept for a week."""
@@ -210,9 +262,9 @@ def readable_session(connection: Connection, caller: Caller, name: str) -> str:
     Raises HTTPException with 404 for one without any message.
     """
     own = caller.session(name)
-    if conversation.newest_message_id(connection, own):
+    if message_rows.newest_message_id(connection, own):
         return own
-    if is_session_id(name) and conversation.newest_message_id(connection, name):
+    if is_session_id(name) and message_rows.newest_message_id(connection, name):
         scopes = scope_names(caller.reach)
         if scopes is None or conversation.last_scope(connection, name) in scopes:
             return name

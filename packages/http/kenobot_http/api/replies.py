@@ -17,9 +17,9 @@ from kenobot.identity.identity_files import Identity
 from kenobot.ports.browsing import Happening, TimelineItem
 from kenobot.ports.explanations import AbsenceOutcome, ReplyExplanation, UsedMemory
 from kenobot.ports.sentences import render
-from kenobot.storage import conversation, tool_runs, turn_stats
+from kenobot.storage import conversation, message_rows, tool_runs, turn_stats
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import scope_names
 from kenobot.storage.tool_runs import ToolOutcome
 from kenobot_http.api.auth import MemoryReader
@@ -174,8 +174,8 @@ async def list_replies(
 
     def read(connection: Connection) -> tuple[list[MessageRow], dict[tuple[str, int], str]]:
         own = readable_session(connection, caller, session) if session else ""
-        found = conversation.page_of_replies(connection, scopes, own, before, limit + 1)
-        said = conversation.messages_of_turns(connection, [row.inbox_id for row in found if row.inbox_id is not None])
+        found = message_rows.page_of_replies(connection, scopes, own, before, limit + 1)
+        said = message_rows.messages_of_turns(connection, [row.inbox_id for row in found if row.inbox_id is not None])
         asked = (row for row in reversed(said) if row.role == "user" and not row.hidden)
         return found, {(row.session, row.inbox_id or 0): row.text for row in asked}
 

@@ -15,7 +15,7 @@ from kenobot.cognitive.store.events import add_event
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.ports.browsing import Days, RecordFilter
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.storage.scopes import ALL_SCOPES
@@ -85,8 +85,8 @@ _ASKED: dict[str, Callable[[Connection], object]] = {
     ),
     "plans": _plans(undated=False),
     "plans without a day": _plans(undated=True),
-    "conversations": lambda connection: conversation.page_of_conversations(connection, None, _NEWEST, 31),
-    "replies of a chat": lambda connection: conversation.page_of_replies(connection, None, "a-1", _NEWEST, 21),
+    "conversations": lambda connection: message_rows.page_of_conversations(connection, None, _NEWEST, 31),
+    "replies of a chat": lambda connection: message_rows.page_of_replies(connection, None, "a-1", _NEWEST, 21),
 }
 
 

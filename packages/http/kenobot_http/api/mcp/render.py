@@ -7,7 +7,7 @@ from kenobot.cognitive.memory import Memory, RecalledMemory, SearchReport
 from kenobot.language.calendar import parse_time
 from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.records import Record
-from kenobot.storage import conversation
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import scope_names
 from kenobot_http.api.services import Caller
@@ -59,7 +59,7 @@ def render_forgetting(connection: Connection, caller: Caller, taken: ForgetResul
     """Render all that a forgetting takes out of sight: the memory, what repeats it, the messages that told it."""
     lines = [f"#{record.id} {flatten(record.text)}" for record in (taken.record, *taken.copies)]
     scopes = scope_names(caller.reach)
-    for message in conversation.messages_of_turns(connection, taken.turns):
+    for message in message_rows.messages_of_turns(connection, taken.turns):
         if message.role == "user" and (scopes is None or message.effective_scope in scopes):
             at = _local(message.at, caller.services.zone)
             lines.append(f"what was said in {message.session}, {at}: {flatten(message.text)}")

@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
-from kenobot.storage import conversation
+from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import HERE, Memory
 
@@ -152,7 +152,7 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
     await memory.database.read(
         lambda truth: memory.index.write_derived(
             truth,
-            lambda index: conversation_rows.write_turns(index, truth, [1], conversation.messages_by_id(truth, [1])),
+            lambda index: conversation_rows.write_turns(index, truth, [1], message_rows.messages_by_id(truth, [1])),
         )
     )
     assert _known(memory, [1]) == []

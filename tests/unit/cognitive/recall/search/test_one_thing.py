@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.search.one_thing import age_pairs, find_telling_memories, newer_first
 from kenobot.ports.provider import Role
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
 _OLD = "the rent is 480 a month"

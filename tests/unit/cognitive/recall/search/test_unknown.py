@@ -5,7 +5,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.render import render_search as render
-from kenobot.storage.conversation import MessageRow
+from kenobot.storage.message_rows import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
 
