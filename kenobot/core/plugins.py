@@ -173,7 +173,7 @@ def _origin(entry: EntryPoint) -> str:
     return _name_version(entry.dist) if entry.dist else entry.value
 
 
-@lru_cache(maxsize=64)  # bounded: 64 distributions; test_what_is_cached_is_bounded
+@lru_cache(maxsize=64)  # bounded: the distributions there are; start
 def _name_version(distribution: Distribution) -> str:
     """Read who a distribution is, once for all of its plugins: its metadata take milliseconds to parse."""
     metadata = distribution.metadata
