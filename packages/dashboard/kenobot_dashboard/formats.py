@@ -32,9 +32,9 @@ class Formats:
         return self.now.astimezone(self.zone).date()
 
     def local(self, moment: str | datetime) -> datetime:
-        """Return a stored moment in the reader's zone."""
+        """Return a stored moment in the reader's zone, in which one without an offset is."""
         at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        return at.astimezone(self.zone)
+        return at.replace(tzinfo=self.zone) if at.tzinfo is None else at.astimezone(self.zone)
 
     def when(self, moment: str | datetime | None) -> str:
         """Say a moment with day and hour; a dash for none."""

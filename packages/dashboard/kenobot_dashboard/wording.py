@@ -34,6 +34,11 @@ class Texts:
         key = f"{kind}_{value.replace(' ', '_').replace('-', '_')}"
         return self(key) if self.has(key) else value
 
+    def explain(self, key: str, text: str) -> str:
+        """Return why a form was refused, in the page's own words where it has some for the key of a sentence."""
+        name = f"refused_{key.replace('.', '_')}"
+        return self(name) if self.has(name) else text
+
 
 def load_texts(page: str) -> Mapping[str, Mapping[Language, str]]:
     """Return the texts of a page; "" for those of the frame."""

@@ -125,7 +125,7 @@ async def list_subjects(view: LiveView) -> Response:
 async def add_memory(view: View, text: Words) -> Response:
     """Remember a text as it stands."""
     done = await memory.remember(view.caller, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event, about=text)
 
 
 @router.post("/undo")
@@ -135,7 +135,8 @@ async def undo_change(
     """Take back a decision about memory. back: the path of a page to return to, else that of the memory."""
     done = await memory.undo(view.caller, Undo(event=event))
     path = back if _WITHIN.fullmatch(back) else f"/memories/{done.memory}"
-    return view.go(path.partition("?")[0], done="undone", event=done.event)
+    alive = await memory.get_memory(view.caller, done.memory)
+    return view.go(path.partition("?")[0], done="undone", event=done.event, about=alive.text)
 
 
 @router.get("/{number}")
@@ -154,15 +155,17 @@ async def show_memory(view: View, number: MemoryNumber) -> Response:
 @router.post("/{number}/correct")
 async def correct_memory(view: View, number: MemoryNumber, text: Words) -> Response:
     """Put other words in the place of a memory."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.correct(view.caller, number, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event, about=before.text)
 
 
 @router.post("/{number}/forget")
 async def forget_memory(view: View, number: MemoryNumber) -> Response:
     """Forget a memory with what repeats it."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.forget_memory(view.caller, number)
-    return view.go("/memories", done="forgotten", event=done.event)
+    return view.go("/memories", done="forgotten", event=done.event, about=before.text)
 
 
 def _show(record: object, *, because: str = "", score: float | None = None) -> Shown:

@@ -4,6 +4,8 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Response
 
+from kenobot.cli.language import translate
+from kenobot_dashboard.notes import UndoButton
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import nights, tools
 from kenobot_http.api.paging import LARGEST_ID
@@ -47,8 +49,10 @@ async def decide(
     view: View, number: Number, decision: Annotated[Literal["approve", "reject", "undo"], Form()]
 ) -> Response:
     """Carry out a proposal of a night, turn it down, or take back what it did."""
-    await nights.decide(view.caller, number, decision)
-    return view.go("/tools", done=f"decided_{decision}")
+    done = await nights.decide(view.caller, number, decision)
+    is_undoable = decision == "approve"
+    undo = UndoButton(f"/tools/proposals/{number}", {"decision": "undo"}) if is_undoable else None
+    return view.go("/tools", done=f"decided_{decision}", about=translate(done.title, view.language), undo=undo)
 
 
 @router.post("/grants/{number}/withdraw")
