@@ -369,6 +369,7 @@ class App:
         await self.admission.refresh()
         await self.personal.refresh()
         self.owner_alerts.attach(self.bus)
+        await self.owner_alerts.send_kept()
         self.audit.attach(self.bus)
         self.memory_files.begin()
         await self.delivery.sweep()

@@ -55,7 +55,13 @@ async def test_a_refused_button_says_why_on_its_page(bot: ServedBot) -> None:
         code, page = await _send(browser, "/reminders/7/cancel", "/nowhere")
         assert code == 404
         assert "<h1>Reminders and tasks</h1>" in page
-        for foreign in ("//evil.example/", "/login", "/memories/1/forget", "/static/0/style.css", "/memories/\udcff"):
+        for foreign in (
+            "//evil.example/",
+            "/login",
+            "/memories/1/forget",
+            "/static/0/style.css",
+            "/memories/%00?q=%ff",
+        ):
             headers = {
                 "Referer": f"{str(browser.client.base_url).rstrip('/')}{BASE}{foreign}".encode("utf-8", "replace")
             }
