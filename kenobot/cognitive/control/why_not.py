@@ -59,7 +59,7 @@ def explain_absence(
 
     query: as its message is searched for; its text is used where there is no reply. reach: where it is looked for.
     """
-    item = _find(connection, index, text, reach, query.reach, reply.turn if reply is not None else None)
+    item = _find(connection, index, text, reach, query.reach, reply)
     question = reply.question if reply is not None and reply.question else text
     if item is None:
         scopes = scope_names(query.reach) or (OWNER_SCOPE,)
@@ -78,15 +78,26 @@ def explain_absence(
 
 
 def _find(
-    connection: Connection, index: SideIndex | None, text: str, reach: Scopes, own: Scopes, asked_in: int | None
+    connection: Connection,
+    index: SideIndex | None,
+    text: str,
+    reach: Scopes,
+    own: Scopes,
+    reply: ReplyExplanation | None,
 ) -> FoundItem | None:
-    """Find the record or message that matches `text` best: first in reach of the chat, live, a record."""
+    """Find the record or message that matches `text` best: first in reach of the chat, live, told by itself.
+
+    Of those that match as well, one that the reply was shown, then a record, then the newest.
+    """
     said = " ".join(word for word in words(text) if fold(word) not in _ASKING) or text
     pieces = [fold(word)[:_BEGINNING] for word in words(said) if word not in STOPWORDS] or [fold(said)[:_BEGINNING]]
     pieces, sieve, scopes = list(dict.fromkeys(pieces)), OverlapSieve(said, _LEAST), scope_names(own)
 
-    def value(item: FoundItem) -> tuple[bool, bool, float, bool, str]:
-        return (scopes is None or item.scope in scopes, item.is_live, item.overlap, item.kind == "record", item.at)
+    asked_in = reply.turn if reply is not None else None
+
+    def value(item: FoundItem) -> tuple[bool, bool, bool, float]:
+        repeats = item.record is not None and item.record.form == "summary"  # what other memories tell
+        return (scopes is None or item.scope in scopes, item.is_live, not repeats, item.overlap)
 
     read = _READ if index is None else _READ_BESIDE_INDEX
     newest = records.iterate_containing(connection, pieces, reach, read)
@@ -99,8 +110,13 @@ def _find(
     best = max(found, key=value, default=None)
     if best is None or not best.is_live:  # the index finds none of those that ended
         ended = records.iterate_containing(connection, pieces, reach, _READ, ended=True)
-        best = max([*found, *_records(connection, sieve, ended, (), reach)], key=value, default=None)
-    return best
+        found += _records(connection, sieve, ended, (), reach)
+        best = max(found, key=value, default=None)
+    if best is None:
+        return None
+    alike = [item for item in found if value(item) == value(best)]
+    alike = [*filter(lambda item: reply is not None and _was_shown(connection, item, reply), alike)] or alike
+    return max(alike, key=lambda item: (item.kind == "record", item.at))
 
 
 def _search_older(index: SideIndex, said: str, reach: Scopes) -> tuple[Sequence[int], Sequence[int]]:

@@ -71,6 +71,19 @@ async def test_what_was_said_and_became_no_memory_is_found_too(memory: Memory) -
     assert (await explain(memory, "who painted the blue boat", "who painted the blue boat?")).outcome == "never_stored"
 
 
+async def test_what_was_in_view_comes_before_what_only_repeats_it(memory: Memory) -> None:
+    """A summary of the chat that was made after the answer, and a newer memory of the same, are not what was meant."""
+    shown = await memory.learn("The dentist is Dr. Ruiz, in Calle Feria 12", days_ago=3)
+    await memory.learn("The dentist moved to another street", days_ago=1)
+    text = "My sister Carmen. My dentist is Dr. Ruiz, in Calle Feria 12. I am allergic to penicillin."
+    summary = await memory.learn(text, days_ago=-1, form="summary", category="session")
+    for wanted in ("that my dentist is Dr. Ruiz", "dentist"):
+        found = await explain(memory, wanted, "who is my dentist?", shown)
+        assert (found.outcome, found.item and found.item.number) == ("unused", shown), wanted
+    found = await explain(memory, "allergic to penicillin", "who is my dentist?", shown)
+    assert (found.outcome, found.item and found.item.number) == ("not_eligible", summary)
+
+
 async def test_a_memory_older_than_thousands_with_the_same_words_is_found(memory: Memory) -> None:
     """What is stored is never said not to be, however large memory is; also what ended long ago."""
     jar = await memory.learn("the garden jar of Señora Ibáñez is behind the compost", days_ago=900)
