@@ -18,6 +18,7 @@ _MARKS = re.compile(r"^\s*(?:#{1,6}|[-*>])\s+")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:[+-]\d\d:\d\d|Z)")
 _WEEK = re.compile(r"\b(\d{4})-W(\d\d)\b")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_DATED = re.compile(r"(\d{4}-\d\d-\d\d) (.+)")
 _SUMMARY = re.compile(r"\s*# \d{4}-W\d\d\s*$|\s*- \d{4}-\d\d-\d\d ", re.MULTILINE)
 _WHOLE = 10**9  # units of a part: a page shows a message in one
 
@@ -133,6 +134,12 @@ class Formats:
         except ValueError:
             return found[0]
 
+    def _word_date(self, day: str) -> str:
+        try:
+            return say_date(date.fromisoformat(day), self.language)
+        except ValueError:
+            return day
+
     def _word_line(self, line: str) -> str:
         heading = _MARKS.sub("", line).strip()
         if heading != line.strip():
@@ -141,6 +148,8 @@ class Formats:
                 return week[:1].upper() + week[1:]
             if _DAY.fullmatch(heading):
                 return f"{_DAY.sub(self._word_day, heading)}:"
+            if found := _DATED.fullmatch(heading):
+                return f"{self._word_date(found[1])}: {found[2]}"
         return heading
 
     def short(self, text: str, longest: int = _SHORT) -> str:

@@ -23,7 +23,7 @@ _GROUPS: Final[tuple[Grouping, ...]] = ("purpose", "model", "chat")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The use of one purpose, model or chat. share: of the largest, 0 to 1."""
+    """The use of one purpose, model or chat. share: of all, 0 to 1."""
 
     name: str
     row: Cost
@@ -83,9 +83,9 @@ def _word(f: Formats, amount: float, *, is_priced: bool) -> str:
 
 def _group(rows: list[Cost], group: Grouping, f: Formats, *, is_priced: bool) -> list[Group]:
     amounts = [row.usd if is_priced else float(row.tokens) for row in rows]
-    most = max((*amounts, 0.0)) or 1.0
+    whole = sum(amounts) or 1.0
     names = [purpose_words(row.name, f.language) if group == "purpose" else row.name or "–" for row in rows]
-    return [Group(name, row, amount / most) for name, row, amount in zip(names, rows, amounts, strict=True)]
+    return [Group(name, row, amount / whole) for name, row, amount in zip(names, rows, amounts, strict=True)]
 
 
 def _word_budget(budget: Budget, f: Formats) -> BudgetLine:

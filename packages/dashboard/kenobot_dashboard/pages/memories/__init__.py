@@ -1,15 +1,20 @@
 """The page *memories*: search by meaning and words, see where each is from, correct, forget and undo."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Memory, SearchReport
+from kenobot.ports.records import HistoryStep
+from kenobot_dashboard.changes import list_attributes, word_changes, word_reason
 from kenobot_dashboard.fields import DAY, read_day
-from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
+from kenobot_dashboard.names import read_names
+from kenobot_dashboard.pages.memories.plot import plot_confidence
 from kenobot_dashboard.viewer import LiveView, View
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
@@ -146,10 +151,29 @@ async def show_memory(view: View, number: MemoryNumber) -> Response:
     history = await view.services.database.read(
         lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
     )
-    plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
+    t, f = view.texts("memories"), view.formats
     small = [step for step in history if step.kind in _SMALL and not step.changes]
-    steps = [step for step in history if step not in small]
-    return view.page("memories", "memory.html", memory=found, history=steps, small_steps=small, plot=plot)
+    steps = [(step, word_changes(step.changes, t, f)) for step in history if step not in small]
+    return view.page(
+        "memories",
+        "memory.html",
+        memory=found,
+        history=steps,
+        small_steps=small,
+        plot=plot_confidence(found.confidences, _find_end(history) or view.now),
+        attributes=list_attributes(found.attributes, t, f),
+        names=await read_names(view, [each.session for each in found.said]),
+        word_reason=word_reason,
+    )
+
+
+def _find_end(history: Sequence[HistoryStep]) -> datetime | None:
+    """Return when a memory ceased to hold; None for one that holds."""
+    for step in history:
+        for column, _, after in step.changes:
+            if column == "status":
+                return None if after == "active" else datetime.fromisoformat(step.at)
+    return None
 
 
 @router.post("/{number}/correct")

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Form, Path, Response
 
 from kenobot.cli.language import translate
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.notes import UndoButton
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import nights, tools
@@ -24,9 +25,11 @@ SkillName = Annotated[str, Path(pattern=r"^[^/\\\x00.][^/\\\x00]{0,127}$")]
 async def show_tools(view: View) -> Response:
     """Show what waits for a yes, the skills and tools, the servers, and the latest calls."""
     caller = view.caller
+    questions = await tools.list_questions(caller)
     return view.page(
         "tools",
-        questions=await tools.list_questions(caller),
+        questions=questions,
+        names=await read_names(view, [each.session for each in questions]),
         proposals=await nights.list_proposals(caller, "pending", _PROPOSALS),
         approved=(await nights.list_proposals(caller, "approved", _PROPOSALS))[::-1],
         skills=await tools.list_skills(caller),
