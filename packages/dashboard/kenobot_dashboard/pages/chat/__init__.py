@@ -15,6 +15,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.message_status import Aside
 from kenobot.storage.scopes import scope_names
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.pages.chat.talk import TalkLine, merge_lines
 from kenobot_dashboard.paths import CHAT
 from kenobot_dashboard.rendering import render_template
@@ -68,6 +69,7 @@ async def show_chat(
         lines=merge_lines(shown, asides),
         next=shown.next,
         chats=chats.items,
+        names=await read_names(view, [session, *(chat.session for chat in chats.items)]),
         session=session,
         own=own,
         is_own=is_own,
