@@ -126,7 +126,7 @@ def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[U
     """Split the memories of a reply into those behind it and those that were only in view.
 
     Behind it are the memories that it quotes, then those recalled for it, then of those on show the ones that share
-    most words with the exchange. Beside a quoted one, those on show, and those recalled that share no word, were in view.
+    most words with the exchange. Beside a quoted one, those on show and those recalled that share no word were in view.
     """
     # Two texts that share a denial may be about anything.
     meant = (word for word in words(f"{reply.question}\n{reply.answer}") if word not in _SAY_LITTLE)
