@@ -20,7 +20,9 @@ from kenobot.storage import browser_sessions
 from kenobot_dashboard import login
 from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
+from kenobot_dashboard.notes import Notes
 from kenobot_dashboard.paths import BASE, CHAT, LOGIN
+from kenobot_dashboard.refusals import find_way_back, show_again
 from kenobot_dashboard.rendering import render_template, static_path
 from kenobot_dashboard.sessions import csrf_token, read_cookie
 from kenobot_dashboard.viewer import LoginNeeded, find_language
@@ -48,6 +50,7 @@ def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     channel.owner_chat = CHAT
     app.state.channel, app.state.services = channel, services
     app.state.login = login.LoginLimits(services.clock)
+    app.state.notes = Notes()
     app.add_exception_handler(LoginNeeded, _ask_for_login)
     app.add_exception_handler(HTTPException, _explain)
     app.add_exception_handler(RequestValidationError, _explain_field)
@@ -83,19 +86,23 @@ async def _explain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     language = find_language(request)
     problem = describe_problem(error.status_code, error.detail, language)
+    page = await show_again(request, error.status_code, problem["detail"], problem.get("key", ""))
+    if page is not None:
+        return page
     values = {
         "t": Texts("", language),
         "title": problem["title"],
         "detail": problem["detail"] if problem["detail"] != problem["title"] else "",
         "status": error.status_code,
-        "is_known": await _has_session(request),
         "csrf": csrf_token(read_cookie(request)),
-        "back": _find_way_back(request),
+        "back": find_way_back(request),
+        "page": request.url.path.removeprefix(BASE).split("/")[1],
+        "notice": None,
+        "refusal": None,
     }
-    template = (
-        "templates/problem_part.html" if request.headers.get("hx-request") == "true" else "templates/problem.html"
-    )
-    return HTMLResponse(render_template(template, values), error.status_code, headers=error.headers)
+    is_part = request.headers.get("hx-request") == "true"
+    name = "problem_part" if is_part else "problem" if await _has_session(request) else "problem_outside"
+    return HTMLResponse(render_template(f"templates/{name}.html", values), error.status_code, headers=error.headers)
 
 
 async def _explain_field(request: Request, error: Exception) -> Response:
@@ -119,14 +126,3 @@ async def _has_session(request: Request) -> bool:
         return await services.database.read(lambda connection: browser_sessions.has_session(connection, secret, now))
     except StoreError:
         return False
-
-
-def _find_way_back(request: Request) -> str:
-    """Return the path of the page that led here; "" where that is not ours."""
-    referer = request.headers.get("referer", "")
-    host, own = request.headers.get("host", ""), request.url.path
-    for scheme in ("http://", "https://"):
-        if referer.startswith(f"{scheme}{host}/dashboard/"):
-            path = "/" + referer.removeprefix(f"{scheme}{host}/")
-            return path if path.partition("?")[0] != own else ""
-    return ""

@@ -8,6 +8,8 @@ from importlib import resources
 from kenobot.ports.sentences import Language
 
 _FRAME = ""
+_FITS = ((0.6, "fit_well"), (0.3, "fit_partly"), (0.1, "fit_little"), (float("-inf"), "fit_hardly"))
+"""How well something fits, from which score on."""
 
 
 class Texts:
@@ -33,6 +35,15 @@ class Texts:
         """Return what a fixed word of the bot, such as a status, is called; itself where it has no name."""
         key = f"{kind}_{value.replace(' ', '_').replace('-', '_')}"
         return self(key) if self.has(key) else value
+
+    def fit(self, score: float) -> str:
+        """Say in words how well something fits, from 0 to 1."""
+        return self(next(key for least, key in _FITS if score >= least))
+
+    def explain(self, key: str, text: str) -> str:
+        """Return why a form was refused, in the page's own words where it has some for the key of a sentence."""
+        name = f"refused_{key.replace('.', '_')}"
+        return self(name) if self.has(name) else text
 
 
 def load_texts(page: str) -> Mapping[str, Mapping[Language, str]]:

@@ -142,6 +142,7 @@ def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
         if entry.name == "dashboard" and not channel.settings.dashboard:
             continue
         app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
+        app.router.routes.append(Route("/", RedirectResponse(f"/{entry.name}/", 303)))  # the address that people type
         app.mount(f"/{entry.name}", entry.load()(channel, services))
     if importlib.util.find_spec("mcp") is not None:
         app.router.routes.append(Route(PATH, McpEndpoint(authenticator, channel.settings)))

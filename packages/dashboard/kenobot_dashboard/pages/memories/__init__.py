@@ -1,15 +1,21 @@
 """The page *memories*: search by meaning and words, see where each is from, correct, forget and undo."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Memory, SearchReport
+from kenobot.ports.records import HistoryStep
+from kenobot.storage.connection import Connection
+from kenobot_dashboard.changes import list_attributes, word_changes, word_reason
 from kenobot_dashboard.fields import DAY, read_day
-from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
+from kenobot_dashboard.names import read_names
+from kenobot_dashboard.pages.memories.plot import plot_confidence
 from kenobot_dashboard.viewer import LiveView, View
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
@@ -125,7 +131,7 @@ async def list_subjects(view: LiveView) -> Response:
 async def add_memory(view: View, text: Words) -> Response:
     """Remember a text as it stands."""
     done = await memory.remember(view.caller, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event, about=text)
 
 
 @router.post("/undo")
@@ -135,34 +141,61 @@ async def undo_change(
     """Take back a decision about memory. back: the path of a page to return to, else that of the memory."""
     done = await memory.undo(view.caller, Undo(event=event))
     path = back if _WITHIN.fullmatch(back) else f"/memories/{done.memory}"
-    return view.go(path.partition("?")[0], done="undone", event=done.event)
+    alive = await memory.get_memory(view.caller, done.memory)
+    return view.go(path.partition("?")[0], done="undone", event=done.event, about=alive.text)
 
 
 @router.get("/{number}")
 async def show_memory(view: View, number: MemoryNumber) -> Response:
     """Show a memory with its evidence, links, history and how sure it was over time."""
     found = await memory.get_memory(view.caller, number)
-    history = await view.services.database.read(
-        lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
-    )
-    plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
+    reach = view.caller.reach
+
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Memory.history.list_steps(connection, number, reach)
+        return steps, Memory.history.select_undoable(connection, (step.event for step in steps), reach)
+
+    history, undoable = await view.services.database.read(read)
+    t, f = view.texts("memories"), view.formats
     small = [step for step in history if step.kind in _SMALL and not step.changes]
-    steps = [step for step in history if step not in small]
-    return view.page("memories", "memory.html", memory=found, history=steps, small_steps=small, plot=plot)
+    steps = [(step, word_changes(step.changes, t, f)) for step in history if step not in small]
+    return view.page(
+        "memories",
+        "memory.html",
+        memory=found,
+        history=steps,
+        undoable=undoable,
+        small_steps=small,
+        plot=plot_confidence(found.confidences, _find_end(history) or view.now),
+        attributes=list_attributes(found.attributes, t, f),
+        names=await read_names(view, [each.session for each in found.said]),
+        word_reason=word_reason,
+    )
+
+
+def _find_end(history: Sequence[HistoryStep]) -> datetime | None:
+    """Return when a memory ceased to hold; None for one that holds."""
+    for step in history:
+        for column, _, after in step.changes:
+            if column == "status":
+                return None if after == "active" else datetime.fromisoformat(step.at)
+    return None
 
 
 @router.post("/{number}/correct")
 async def correct_memory(view: View, number: MemoryNumber, text: Words) -> Response:
     """Put other words in the place of a memory."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.correct(view.caller, number, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event, about=before.text)
 
 
 @router.post("/{number}/forget")
 async def forget_memory(view: View, number: MemoryNumber) -> Response:
     """Forget a memory with what repeats it."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.forget_memory(view.caller, number)
-    return view.go("/memories", done="forgotten", event=done.event)
+    return view.go("/memories", done="forgotten", event=done.event, about=before.text)
 
 
 def _show(record: object, *, because: str = "", score: float | None = None) -> Shown:

@@ -42,12 +42,16 @@ class Chosen(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A period with its name, and the share of the busiest one that was learned and that ended in it."""
+    """A period with its name, and the share of the busiest one that was learned and that ended in it.
+
+    ended_count: how many memories ended.
+    """
 
     period: PeriodOfChanges
     name: str
     learned: float
     ended: float
+    ended_count: int
 
 
 @router.get("")
@@ -94,7 +98,7 @@ def _make_rows(periods: list[PeriodOfChanges], by: Period, f: Formats) -> list[R
     ended = [sum(each.counts.get(name, 0) for name in _ENDED) for each in periods]
     most = max((*learned, *ended, 1))
     return [
-        Row(each, _name(each, by, f), one / most, other / most)
+        Row(each, _name(each, by, f), one / most, other / most, other)
         for each, one, other in zip(periods, learned, ended, strict=True)
     ]
 

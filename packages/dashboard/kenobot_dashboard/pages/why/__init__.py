@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from starlette.exceptions import HTTPException
 
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import conversations, replies
 from kenobot_http.api.paging import LARGEST_ID
@@ -40,6 +41,9 @@ async def list_replies(
         replies=shown.items,
         next=shown.next,
         sessions=[chat.session for chat in chats.items],
+        names=await read_names(
+            view, {*(chat.session for chat in chats.items), *(each.session for each in shown.items)}
+        ),
         session=session,
         q=q,
         wanted=wanted,
@@ -56,6 +60,7 @@ async def show_reply(view: View, turn: Annotated[int, Path(ge=1, le=LARGEST_ID)]
         "why",
         "reply.html",
         reply=reply,
+        names=await read_names(view, [reply.session]),
         later=[each for each in reply.remembered if each.memory not in at_once],
         behind=[each for each in reply.memories if each.behind],
         beside=[each for each in reply.memories if not each.behind],
