@@ -104,7 +104,9 @@ async def show_cost(
 def _find_daily_limit(budgets: Sequence[Budget], *, is_priced: bool) -> float:
     """Return the budget of a day in what the plot shows; 0 where there is none."""
     unit = "usd" if is_priced else "tokens"
-    found = (each.amount for each in budgets if each.unit == unit and not each.purpose and len(each.period) == _DAY_NAME)
+    found = (
+        each.amount for each in budgets if each.unit == unit and not each.purpose and len(each.period) == _DAY_NAME
+    )
     amount = next(found, 0)
     return amount / PICODOLLARS if is_priced else float(amount)
 
