@@ -51,7 +51,7 @@ async def test_a_refused_button_says_why_on_its_page(bot: ServedBot) -> None:
         code, page = await _send(browser, "/mail/in-7/drop", "/mail")
         assert code == 404
         assert 'role="alert"' in page
-        assert "<h1>Mail</h1>" in page
+        assert "<h1>Message queue</h1>" in page
         code, page = await _send(browser, "/reminders/7/cancel", "/nowhere")
         assert code == 404
         assert "<h1>Reminders and tasks</h1>" in page
