@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bench.process_usage import cpu_seconds, resident_mb
+from bench.process_usage import cpu_seconds, is_at_work, resident_mb
 from bench.quick.process import Checkout
 from kenobot_evals.recall import datasets
 from tests.integration.process import Bot, Running, execute
@@ -114,7 +114,7 @@ class Line:
         while calm < _CALM and time.monotonic() < until:
             await asyncio.sleep(_WINDOW)
             now = cpu_seconds(self.pid)
-            calm = calm + 1 if now - seen < _QUIET else 0
+            calm = calm + 1 if now - seen < _QUIET and not is_at_work(self.pid) else 0
             seen = now
 
     async def come_up(self) -> float:

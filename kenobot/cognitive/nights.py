@@ -73,7 +73,7 @@ class Nights:
 
     @staticmethod
     def next_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
-        """Return the first full hour from now on at which sleep will be due; None where it is disabled."""
+        """Return the first moment from now on at which sleep will be due; None where it is disabled."""
         from kenobot.cognitive.sleep.due import next_sleep_time
 
         return next_sleep_time(settings, Policy.of(settings).sleep, last, now, timezone)

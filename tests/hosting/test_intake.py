@@ -136,6 +136,34 @@ async def test_a_bot_is_polled_into_the_mail(engine: App) -> None:
             await polling  # which asks again whether it may
 
 
+async def test_a_bot_whose_home_moves_rests(engine: App) -> None:
+    """Nothing of it is confirmed, so that its platform keeps what comes; nor of one that is gone."""
+    updates = read_updates([_update(7)])
+    for trouble in ("UPDATE kenobot.home SET is_here = false WHERE home = 2", "DELETE FROM kenobot.bot"):
+        async with pool_of(engine).connection() as connection:
+            await connection.execute(trouble)
+        taker = WebhookTaker(pool_of(engine), SystemClock(), BotTokens(None), "")
+        await taker.look()
+        transport = httpx.ASGITransport(app=taker.build_app())
+        async with httpx.AsyncClient(transport=transport, base_url="http://ingress") as client:
+            assert (await client.post(f"/hooks/telegram/{ACCOUNT}", content="{}")).status_code == 403
+        poller = BotPoller(pool_of(engine), SystemClock(), BotTokens(None))
+        await poller.poll(ACCOUNT, asyncio.Event(), _hold)
+    with pytest.raises(mail_rows.BotRests):
+        await take_in(pool_of(engine), ACCOUNT, updates)
+    async with pool_of(engine).connection() as connection:
+        await mail_rows.set_bot(connection, BOT)
+        await mail_rows.set_routes(connection, ACCOUNT, OTHER, ["10"])
+    with pytest.raises(mail_rows.BotRests):
+        await take_in(pool_of(engine), ACCOUNT, updates)
+    assert await _mail(engine) == []
+
+
+async def _hold(connection: psycopg.AsyncConnection) -> bool:
+    del connection
+    return True
+
+
 async def test_a_worker_that_lost_its_home_sends_nothing(engine: App) -> None:
     """Before each message the job's row is asked; a worker that it no longer names sends nothing for the home."""
     pool = pool_of(engine)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.background.extraction import ExtractionWorker
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import run_rows
@@ -33,6 +32,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
+from kenobot.ports.memory_files import Mirror
 from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
@@ -68,7 +68,7 @@ class SleepContext:
     zone: ZoneInfo
     lock: Callable[[], AbstractContextManager[None]]
     ledger: Ledger
-    files: MemoryFiles | None = None
+    files: Mirror | None = None
     extraction: ExtractionWorker | None = None
     indexer: Indexer | None = None
     index: SideIndex | None = None

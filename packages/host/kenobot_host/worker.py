@@ -6,6 +6,7 @@ some seconds of silence.
 
 import asyncio
 import fcntl
+import gc
 import importlib
 import logging
 import os
@@ -18,20 +19,25 @@ from typing import Any, Final
 from procrastinate import App
 
 from kenobot.app.app import LOADED_LATER
+from kenobot.core.pacing import responsive
 from kenobot.core.worker import SCHEDULER_MODULES
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
-from kenobot_host.activation import HOMES, UNREACHABLE, open_engine, rescue_on, work
+from kenobot.storage.shared_threads import SharedThreads
+from kenobot_host import activation_rows
+from kenobot_host.activation import UNREACHABLE, open_engine, rescue_on, work
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_home_jobs
+from kenobot_host.tables import newest_schema
 from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 
 _SPARE: Final = 4  # connections for the worker's own: heartbeat, rescue, mail
+_TIDY_SECONDS: Final = 600.0
 _MOST_CONNECTIONS: Final = 20
 
 
@@ -54,17 +60,34 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
     engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
     with hold_folder(options.folder):
         async with open_pool(engine):
+            threads = SharedThreads()
             services = HostServices(
-                pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ, options.idle_seconds
+                *(pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ),
+                options.idle_seconds,
+                threads,
             )
             homes = WarmHomes(services)
             add_home_jobs(engine, homes)
             for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
                 await asyncio.to_thread(importlib.import_module, module)
+            async with pool_of(engine).connection() as connection:
+                queues = await activation_rows.list_queues(connection, newest_schema())
+            gc.freeze()  # what was loaded stays
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
-            with use_keepers(homes.build_keeper):
-                async with run_beside(lambda: rescue_on(engine, HOMES), homes.ring_on):
-                    await work(engine, HOMES, options.homes, options.name, stop)
+            with use_keepers(homes.build_keeper), responsive():
+                async with run_beside(lambda: rescue_on(engine), homes.ring_on, lambda: _tidy_on(homes)):
+                    await work(engine, queues, options.homes, options.name, stop)
+            await asyncio.to_thread(threads.close)
+
+
+async def _tidy_on(homes: WarmHomes) -> None:
+    """Remove copies that are of no use any more, until cancelled."""
+    while True:
+        try:
+            await homes.remove_stale_copies()
+        except UNREACHABLE as error:
+            _log.debug("no copies are removed while the database is away: %s", error)
+        await asyncio.sleep(_TIDY_SECONDS)
 
 
 @contextmanager

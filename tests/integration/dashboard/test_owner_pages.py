@@ -40,6 +40,9 @@ async def test_the_timeline_tells_and_takes_back(bot: ServedBot) -> None:
         assert undone.url.path == "/dashboard/timeline"
         assert "It is undone." in undone.text
         assert "Carmen" not in await browser.read("/memories")
+        undoing = re.findall(r'name="event" value="(\d+)"', await browser.get("/timeline"))
+        assert set(undoing) - {event}  # the undo itself can be taken back
+        assert event not in undoing
         for wrong in ("by=year", "first=2026-13-45", "happening=nope", "cursor=-1", f"subject={'x' * 201}"):
             await browser.get(f"/timeline?{wrong}", code=422)
         await browser.get("/timeline/then?day=soon", code=422)

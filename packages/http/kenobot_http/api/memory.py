@@ -101,7 +101,7 @@ class MemoryInFull(Memory):
 
 
 class Change(BaseModel):
-    """Something that happened to a memory. undone: a later event took it back."""
+    """Something that happened to a memory. undone: a later event took it back. undoable: an undo would, as it is."""
 
     event: int
     at: str
@@ -109,6 +109,7 @@ class Change(BaseModel):
     kind: str
     reason: str
     undone: bool
+    undoable: bool
     changes: list[tuple[str, Any, Any]]
 
 
@@ -205,13 +206,17 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
 async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
-    def read(connection: Connection) -> list[HistoryStep]:
-        return Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+        return steps, Store.history.select_undoable(connection, (step.event for step in steps), caller.reach)
 
+    steps, undoable = await caller.services.database.read(read)
     names = Change.model_fields
     return [
-        Change(**{name: value for name, value in asdict(step).items() if name in names})
-        for step in await caller.services.database.read(read)
+        Change(
+            **{name: value for name, value in asdict(step).items() if name in names}, undoable=step.event in undoable
+        )
+        for step in steps
     ]
 
 

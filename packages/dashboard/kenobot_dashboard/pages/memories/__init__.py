@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Memory, SearchReport
 from kenobot.ports.records import HistoryStep
+from kenobot.storage.connection import Connection
 from kenobot_dashboard.changes import list_attributes, word_changes
 from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.names import read_names
@@ -165,9 +166,13 @@ async def undo_change(
 async def show_memory(view: View, number: MemoryNumber) -> Response:
     """Show a memory with its evidence, links, history and how sure it was over time."""
     found = await memory.get_memory(view.caller, number)
-    history = await view.services.database.read(
-        lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
-    )
+    reach = view.caller.reach
+
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Memory.history.list_steps(connection, number, reach)
+        return steps, Memory.history.select_undoable(connection, (step.event for step in steps), reach)
+
+    history, undoable = await view.services.database.read(read)
     t, f = view.texts("memories"), view.formats
     small = [step for step in history if step.kind in _SMALL and not step.changes]
     steps = [(step, word_changes(step.changes, t, f)) for step in history if step not in small]
@@ -176,6 +181,7 @@ async def show_memory(view: View, number: MemoryNumber) -> Response:
         "memory.html",
         memory=found,
         history=steps,
+        undoable=undoable,
         small_steps=small,
         plot=plot_confidence(found.confidences, _find_end(history) or view.now),
         attributes=list_attributes(found.attributes, t, f),

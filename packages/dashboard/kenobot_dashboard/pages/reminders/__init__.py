@@ -7,7 +7,9 @@ from fastapi import APIRouter, Form, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from kenobot.agenda.say_time import say_rule
+from kenobot.ports.identity import session_id
 from kenobot.ports.sentences import Sentence
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.notes import UndoButton
 from kenobot_dashboard.viewer import View, Viewer
 from kenobot_http.api import agenda, memory, schedule, tools
@@ -30,8 +32,11 @@ async def list_reminders(
     """List reminders, the promises of the coming weeks, and tasks."""
     page = await schedule.list_reminders(view.caller, state, _PAGE, cursor)
     due = await agenda.get_agenda(view.caller, None, _AHEAD, undated=True)
+    sessions = {each.id: session_id(each.channel, each.chat) for each in page.items}
     return view.page(
         "reminders",
+        sessions=sessions,
+        names=await read_names(view, sessions.values()),
         reminders=[(each, _say_repeats(each, view)) for each in page.items],
         next=page.next,
         state=state,

@@ -34,6 +34,7 @@ async def show_tools(view: View) -> Response:
         approved=(await nights.list_proposals(caller, "approved", _PROPOSALS))[::-1],
         skills=await tools.list_skills(caller),
         tools=await tools.list_tools(caller),
+        is_offline=view.services.commands.without_model,
         runs=await tools.list_runs(caller, "", _RUNS),
     )
 

@@ -200,13 +200,18 @@ async def test_two_indexes_of_one_file_keep_each_other_up_to_date(memory: Memory
     assert await memory.texts("toaster") == ["The toaster is fine"]
 
 
-async def test_a_thread_reads_through_one_connection(memory: Memory) -> None:
-    """However many queries, and an index made anew leaves none behind."""
-    for number in range(20):
-        await memory.texts(f"kettle {number}")
-    assert 1 <= len(memory.index._readers) <= 2
-    memory.index.close()
-    assert memory.index._readers == []
+async def test_a_connection_serves_one_reader(memory: Memory) -> None:
+    """However many queries, and neither an index that rests nor one made anew leaves any behind."""
+    await memory.learn("The kettle is broken")
+    for end in (memory.index.rest, memory.index.close):
+        for number in range(20):
+            await memory.texts(f"kettle {number}")
+        assert 1 <= len(memory.index._readers) <= 2
+        assert len(memory.index._free) == len(memory.index._readers)
+        end()
+        assert not memory.index._readers
+        assert not memory.index._free
+    assert await memory.texts("kettle") == ["The kettle is broken"]
 
 
 async def test_counts_fall_back_to_nothing_when_everything_is_forgotten(memory: Memory) -> None:
