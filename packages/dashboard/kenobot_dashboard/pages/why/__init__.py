@@ -36,14 +36,13 @@ async def list_replies(
                 raise
     shown = await replies.list_replies(caller, session, _SHOWN, cursor)
     chats = await conversations.list_conversations(caller, _CHATS)
+    sessions = [chat.session for chat in chats.items]
     return view.page(
         "why",
         replies=shown.items,
         next=shown.next,
-        sessions=[chat.session for chat in chats.items],
-        names=await read_names(
-            view, {*(chat.session for chat in chats.items), *(each.session for each in shown.items)}
-        ),
+        sessions=sessions,
+        names=await read_names(view, [*sessions, *(each.session for each in shown.items)]),
         session=session,
         q=q,
         wanted=wanted,
