@@ -28,7 +28,7 @@ import httpx
 from bench import report
 from bench.large_home import PEOPLE, configure, make_home
 from bench.memory import language_samplers, queries
-from bench.process_usage import cpu_seconds, resident_mb
+from bench.process_usage import cpu_seconds, is_at_work, resident_mb
 from bench.quick.scene import sentence
 from bench.report import Report
 from kenobot.core.settings.home import Home
@@ -201,7 +201,7 @@ class _Bot:
         while calm < _CALM and time.monotonic() < until:
             time.sleep(_LOOK)
             now = self.cpu
-            calm, seen = (calm + 1 if now - seen < 3 else 0), now
+            calm, seen = (calm + 1 if now - seen < 3 and not is_at_work(self.pid) else 0), now
 
     def read_steps(self) -> tuple[float, str]:
         """Return the longest step of the event loop since the last call, in milliseconds, and what it was."""

@@ -9,10 +9,20 @@ _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SCHEDULED = 2  # the clock of a process that counts what its threads ran, to the nanosecond
 
+_AT_WORK = "RD"  # states of a thread: it runs or could run, it waits for the disk
+
 
 def cpu_seconds(pid: int) -> float:
     """CPU of a process tree so far, of all threads and of children that have ended, user and system."""
     return sum(map(_cpu, _tree(pid)))
+
+
+def is_at_work(pid: int) -> bool:
+    """Return whether a thread of a process tree runs, or waits for a processor or for the disk.
+
+    On a busy machine a process takes no CPU while it waits for its turn, and is not at rest for that.
+    """
+    return any(map(_is_at_work, _tree(pid)))
 
 
 def resident_mb(pid: int) -> float:
@@ -37,6 +47,17 @@ def _cpu(pid: int) -> float:
         return time.clock_gettime(~pid << 3 | _SCHEDULED) + sum(map(int, ended)) / _TICKS
     except OSError:
         return 0.0
+
+
+def _is_at_work(pid: int) -> bool:
+    for file in (_PROC / str(pid) / "task").glob("*/stat"):
+        try:
+            state = file.read_text().rpartition(")")[2].split()[0]
+        except OSError:  # the thread has ended
+            continue
+        if state in _AT_WORK:
+            return True
+    return False
 
 
 def _resident(pid: int) -> float:

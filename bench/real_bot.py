@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bench.process_usage import cpu_seconds, resident_mb
+from bench.process_usage import cpu_seconds, is_at_work, resident_mb
 from bench.quick.process import Checkout
 from kenobot_evals.recall import datasets
 from tests.integration.process import Bot, Running, execute
@@ -114,7 +114,7 @@ class Line:
         while calm < _CALM and time.monotonic() < until:
             await asyncio.sleep(_WINDOW)
             now = cpu_seconds(self.pid)
-            calm = calm + 1 if now - seen < _QUIET else 0
+            calm = calm + 1 if now - seen < _QUIET and not is_at_work(self.pid) else 0
             seen = now
 
     async def come_up(self) -> float:
@@ -144,9 +144,17 @@ class Line:
 
 @contextlib.asynccontextmanager
 async def open_line(
-    folder: Path, embedder: str, other: Command | None = None, checkout: Checkout | None = None
+    folder: Path,
+    embedder: str,
+    other: Command | None = None,
+    checkout: Checkout | None = None,
+    *,
+    sleeps: bool = True,
 ) -> AsyncIterator[Line]:
-    """A home in `folder` with a bot that runs, or with another command in its place. checkout: another commit's bot."""
+    """A home in `folder` with a bot that runs, or with another command in its place.
+
+    checkout: another commit's bot. sleeps: a new home's first night begins after a minute.
+    """
     async with _TimedTelegram() as telegram, _TimedModel() as model:
 
         async def start(command: list[str], environ: dict[str, str]) -> Running:
@@ -156,7 +164,7 @@ async def open_line(
                 return await asyncio.create_subprocess_exec(*command, stderr=pipe, env=environ, cwd=checkout.plugins)
             return await execute(command if other is None else other(telegram.base_url, model.url), environ)
 
-        environ = {"KENOBOT_MEMORY__EMBEDDER": embedder}
+        environ = {"KENOBOT_MEMORY__EMBEDDER": embedder, "KENOBOT_SLEEP__ENABLED": str(sleeps).lower()}
         bot = Bot(folder / "home", telegram, model.url, environ=environ, starter=start)
         bot.configure()
         await bot.start()

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.i18n import Language
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
@@ -20,6 +21,7 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
+from kenobot.storage.shared_threads import SharedThreads
 from kenobot_testing.clock import EagerClock
 from kenobot_testing.provider import ScriptedProvider
 from tests.constants import constants_changed, is_constant
@@ -80,7 +82,9 @@ class Scene:
         transcriber: Transcriber | None = None,
         tools: Sequence[Tool[Any]] = (),
         default_language: Language = "en",
+        shared: SharedThreads | None = None,
     ) -> None:
+        self._shared = shared
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
         self.provider = provider or ScriptedProvider(list(replies), repeat_last=True)  # type: ignore[arg-type]
@@ -128,7 +132,7 @@ class Scene:
             tools=self._tools,
         )
         assert isinstance(given, PluginInstances)
-        self.app = App(self.home, loaded, self.clock, given, Random(7), self._default_language)
+        self.app = App(self.home, loaded, self.clock, given, Random(7), self._default_language, self._shared)
         await self.app.start()
         await self.app.memory_files.wait_caught_up()
         return self
@@ -159,6 +163,13 @@ class Scene:
         inbound = Inbound(self.channel.name, str(self.channel.number), chat, user or chat, text, self.clock.now())
         self.inbounds.append(replace(inbound, **more))  # type: ignore[arg-type]
         return await self.app.loop(self.inbounds[-1])
+
+    @property
+    def memory_files(self) -> MemoryFiles:
+        """The files of the bot's memory."""
+        files = self.app.memory_files
+        assert isinstance(files, MemoryFiles)
+        return files
 
     async def say(self, text: str, chat: str = "1", user: str | None = None, **more: object) -> str:
         """Hand a message in, wait until everything it set off is over, and return the answer."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from bench.process_usage import cpu_seconds, resident_mb
+from bench.process_usage import cpu_seconds, is_at_work, resident_mb
 from bench.quick.scene import CHANNEL, Asked, Told
 
 _HERE = Path(__file__).parent
@@ -204,7 +204,7 @@ class Running:
         seen = [self.cpu]
         while time.perf_counter() < until:
             time.sleep(_LOOK)
-            seen.append(self.cpu)
+            seen = [self.cpu] if is_at_work(self._process.pid) else [*seen, self.cpu]
             if len(seen) > looks and seen[-1] - seen[-1 - looks] <= _RESTING * looks * _LOOK:
                 return True
         return False

@@ -66,7 +66,7 @@ from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
-from kenobot.ports.memory_files import IntakeNotice
+from kenobot.ports.memory_files import IntakeNotice, Mirror
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
@@ -82,6 +82,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
+from kenobot.storage.shared_threads import SharedThreads
 from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ _BACKUP_SECONDS = 300.0  # between looks whether one is due
 _TASK_SECONDS = 30.0  # between looks for tasks whose question nobody answers
 _MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
 _CLOSE_SECONDS = 1.0
+_SHARED_SECONDS = 60.0  # between two runs of a scheduled job, where many homes have theirs in one process
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
 
 
@@ -130,23 +132,29 @@ class App:
         plugins: PluginInstances,
         rng: Random,
         default_language: Language = "en",
+        shared: SharedThreads | None = None,
     ) -> None:
         """Open the database and construct every part. Raises ConfigError or StoreCorrupt when that fails.
 
         default_language: of the bot's own sentences where the message does not tell.
+        shared: threads of a process that serves many homes. Nobody else looks into this one then: its memory has no
+        files, nothing is looked for that a command line did, and whoever runs the process watches over it.
         """
-        MemoryFiles.require_database(home.memory, home.database)
-        self._default_language = default_language
+        if shared is None:
+            MemoryFiles.require_database(home.memory, home.database)
+        self._shared, self._default_language = shared, default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self.zone = ZoneInfo(settings.bot.timezone)
         redact = self.redact = Redactor(loaded.secrets())
+        self.home, self.settings, self.loaded = home, settings, loaded
         self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
         self.started = clock.now()
         self.console = self._share_console()
-        database = self.database = Database.open(home.database, home.backups)
+        database = self.database = Database.open(home.database, home.backups, shared)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler, self.quiet, self._quiet_for_files = Scheduler(), QuietSpell(), QuietSpell()
+        self.scheduler = Scheduler() if shared is None else Scheduler(_SHARED_SECONDS)
+        self.quiet, self._quiet_for_files = QuietSpell(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -160,9 +168,9 @@ class App:
         self.personal = PersonalSettings(database, zone, quiet)
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
-        memory = home.memory, database, clock, zone, Policy.of(settings.sleep)
-        self.memory_files = MemoryFiles(*memory, announce=self._announce_intake, quiet=self._quiet_for_files)
+        self.memory_files = self._build_memory_files()
         index = self.index = SideIndex(home.index)
+        database.rest_beside = index.rest
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
@@ -170,7 +178,6 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self.settings, self.loaded = home, settings, loaded
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
@@ -334,6 +341,15 @@ class App:
         parts = (self.database, self.clock, self.zone, self.index, self.embedding, self.memory_files)
         return MemoryReporter(*parts, final=self._background_model is None, asker=asker)
 
+    def _build_memory_files(self) -> Mirror:
+        """Build what keeps the Markdown files of memory."""
+        if self._shared is not None:
+            from kenobot.cognitive.memory import NoMemoryFiles
+
+            return NoMemoryFiles()
+        parts = self.home.memory, self.database, self.clock, self.zone, Policy.of(self.settings.sleep)
+        return MemoryFiles(*parts, announce=self._announce_intake, quiet=self._quiet_for_files)
+
     def _share_console(self) -> SharedConsole:
         """Make room for more screens beside the console of this process, if there is one."""
         local = self.channels.get(SharedConsole.name)
@@ -356,19 +372,22 @@ class App:
 
     async def start_turns(self) -> None:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
-        self._responsive.enter_context(responsive())
+        if self._shared is None:
+            self._responsive.enter_context(responsive())
         await self._keep_house()
         self.scheduler.run_every(3600.0, "housekeeping", self._keep_house)
         self.scheduler.run_every(2.0, "audit", self.audit.flush)
-        self.scheduler.run_every(1.0, "command line", self.check_external_changes)
+        if self._shared is None:
+            self.scheduler.run_every(1.0, "command line", self.check_external_changes)
+            self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
         self.scheduler.run_every(60.0, "sweep", self.sweep)
-        self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
         self.scheduler.run_every(15.0, "memory index", self.indexer.tick)
         self.scheduler.run_every(60.0, "whole memory index", self.indexer.index_all)
         self.scheduler.run_every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
         self.owner_alerts.attach(self.bus)
+        await self.owner_alerts.send_kept()
         self.audit.attach(self.bus)
         self.memory_files.begin()
         await self.delivery.sweep()
@@ -410,10 +429,11 @@ class App:
 
             backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
             self.scheduler.run_every(_BACKUP_SECONDS, "backup", backups.run_if_due)
-        from kenobot.app.watch.wiring import build_watch
+        if self._shared is None:
+            from kenobot.app.watch.wiring import build_watch
 
-        self.watch = build_watch(self, states)
-        await self.watch.start(self.scheduler)
+            self.watch = build_watch(self, states)
+            await self.watch.start(self.scheduler)
         self.scheduler.run_every(3600.0, "agenda", self.reminders.prune)
         self.scheduler.run_every(600.0, "promises", self.build_overdue_asker().ask)
         await self.scheduler.start()
@@ -439,7 +459,8 @@ class App:
                 _log.warning("The work behind the turns cannot begin yet: %s. It is tried again.", reason)
                 await self.clock.sleep(_LOAD_AGAIN_SECONDS)
             else:
-                gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
+                if self._shared is None:
+                    gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
     def note_changes(self, changes: Collection[Change]) -> None:

@@ -8,8 +8,8 @@ from kenobot.cognitive.control import export
 from kenobot.cognitive.mirror import fresh_copy, rebuild
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import run_steps
 from kenobot.storage.scopes import Scopes
+from kenobot.storage.stepped_work import run_steps
 
 if TYPE_CHECKING:
     from kenobot.cognitive.control.export import ExportSummary

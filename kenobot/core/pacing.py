@@ -68,6 +68,11 @@ def step() -> None:
         _thread.pace.step()
 
 
+def release_thread() -> None:
+    """Let the calling thread rest in its steps no more."""
+    _thread.pace = None
+
+
 @contextlib.contextmanager
 def unbroken() -> Iterator[None]:
     """Take no rest in the block: it holds a lock that turns need too."""

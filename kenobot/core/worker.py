@@ -288,9 +288,11 @@ class Scheduler:
     """Run jobs while started: a late one once, however late; a failing one is logged and runs again.
 
     A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
+    least: seconds between two runs of a job, however often it is to run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, least: float = 0.0) -> None:
+        self._least = least
         self._jobs: list[tuple[str, float, Job]] = []  # bounded: the jobs there are; start
         self._running: set[asyncio.Task[Any]] = set()  # bounded: the jobs there are; turn
         # bounded: the jobs there are; test_a_full_disk_is_logged_once_until_it_works_again
@@ -300,7 +302,7 @@ class Scheduler:
 
     def run_every(self, seconds: float, name: str, job: Job) -> None:
         """Run `job` every `seconds` after `start`."""
-        self._jobs.append((name, seconds, job))
+        self._jobs.append((name, max(seconds, self._least), job))
 
     async def start(self) -> None:
         """Begin. The imports come only now, and in another thread, so that start-up is short."""

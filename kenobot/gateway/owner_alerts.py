@@ -1,7 +1,8 @@
 """Alert the owner in their private chat and language, and a chat whose message cannot be stored.
 
 At most one alert a subject and hour, also across restarts. It leaves by the outbox; when that cannot be written, which
-may be the very problem, it goes straight to the channel. No alert holds people's words.
+may be the very problem, it goes straight to the channel. It waits for an owner who has written nowhere in private yet.
+No alert holds people's words.
 """
 
 import logging
@@ -17,8 +18,9 @@ from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce, MessageButtons
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.gateway.kept_notices import KeptNotice, drop_notices, keep_notice, load_notices
 from kenobot.gateway.personal_settings import PersonalSettings
-from kenobot.ports.channel import capabilities_of
+from kenobot.ports.channel import Capabilities, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
@@ -35,6 +37,7 @@ from kenobot.ports.signals import (
     MEMORY_REVIVED,
     MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
+    MESSAGE_IN,
     MESSAGE_QUARANTINED,
     MESSAGE_STORE_FAILED,
     PAIRING_REQUESTED,
@@ -43,6 +46,7 @@ from kenobot.ports.signals import (
     Envelope,
     Signal,
     Signals,
+    Unsubscribe,
 )
 from kenobot.storage import conversation, health_told, inbox
 from kenobot.storage.connection import Connection
@@ -93,6 +97,7 @@ class OwnerChat:
 class _Notice:
     """An alert, at most one a subject and hour. about: the chat that it is about, which is not told."""
 
+    signal: Signal
     subject: str
     sentence: Text
     values: Mapping[str, str]
@@ -126,10 +131,13 @@ class OwnerAlerts:
         self._kept: OwnerChat | None = None
         self._recent = HourlyOnce(clock, _MOST)
         self._chats = HourlyOnce(clock, _CHATS)
+        self._signals: Signals | None = None
+        self._await_no_more: Unsubscribe | None = None
         self.under_way = TaskSet("notice")
 
     def attach(self, signals: Signals) -> None:
         """Alert the owner of these signals from now on."""
+        self._signals = signals
         signals.subscribe(tuple(_ALERTS), self._hear)
 
     # ── the alerts ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,13 +164,24 @@ class OwnerAlerts:
         except Exception:
             _log.exception("a notice could not be made")
         else:
-            self._messenger.dispatch(parts)
+            if parts is None:
+                self._await_owner()
+            self._messenger.dispatch(parts or [])
 
-    def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound]:
+    def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound] | None:
+        """Put an alert into the outbox, or keep it; None where it is kept."""
         home = self._find_home(connection, broken=(notice.values["channel"],))
         if home is None:
-            _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
-            return []
+            _log.warning("an alert is kept until the owner writes in private: %s", notice.subject)
+            payload = {name: self._redact(value) for name, value in notice.values.items()}
+            keep_notice(connection, KeptNotice(notice.subject, notice.signal, payload, trace, at))
+            return None
+        return self._enqueue_to(connection, home, notice, trace, at)
+
+    def _enqueue_to(
+        self, connection: Connection, home: OwnerChat, notice: _Notice, trace: str, at: datetime, since: str = ""
+    ) -> list[Outbound]:
+        """Put an alert into the outbox, for a chat. since: when it came about, where that was some time ago."""
         sent = _within_the_hour(read_json(connection, _TOLD, {}), at)
         if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
@@ -172,7 +191,57 @@ class OwnerAlerts:
         language, not_before = self._language_of(home), self._find_quiet_end(home, at)
         to = Destination(home.channel, home.chat, trace, not_before=not_before)
         buttons = MessageButtons(_buttons(notice, language), home.user, language)
-        return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)
+        words = self._words(notice, language)
+        words = texts.NOTICE_KEPT(language, since=since, notice=words) if since else words
+        return self._messenger.enqueue(connection, to, words, buttons)
+
+    # ── alerts that wait ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def send_kept(self) -> None:
+        """Send the alerts that were kept, in order, once it is known where the owner is. A failure can wait."""
+        at = self._clock.now()
+        try:
+            if not await self._database.read(load_notices):
+                self._await_owner_no_more()
+                return
+            if await self._database.read(self._find_home) is None:
+                self._await_owner()
+                return
+            parts = await self._database.write(lambda connection: self._enqueue_kept(connection, at))
+        except StoreError as error:
+            _log.warning("the alerts that wait cannot be sent now: %s", error)
+            self._await_owner()
+        else:
+            self._await_owner_no_more()
+            self._messenger.dispatch(parts)
+
+    def _enqueue_kept(self, connection: Connection, at: datetime) -> list[Outbound]:
+        home, parts = self._find_home(connection), list[Outbound]()
+        if home is None:
+            return []
+        for kept in load_notices(connection):
+            notice = _notice(kept.signal, kept.payload) if kept.signal in _ALERTS else None
+            if notice is not None:
+                since = self._personal.say_when(kept.at)
+                parts += self._enqueue_to(connection, home, notice, kept.trace, at, since)
+        drop_notices(connection)
+        return parts
+
+    def _await_owner(self) -> None:
+        """Look where the owner is with each message that comes in, as long as alerts wait."""
+        if self._await_no_more is None and self._signals is not None:
+            self._await_no_more = self._signals.subscribe(MESSAGE_IN, self._hear_message)
+
+    def _await_owner_no_more(self) -> None:
+        if self._await_no_more is not None:
+            self._await_no_more()
+            self._await_no_more = None
+
+    async def _hear_message(self, envelope: Envelope) -> None:
+        if self._await_no_more is not None and self._access.is_owner(
+            str(envelope.payload.get("channel", "")), str(envelope.payload.get("user", ""))
+        ):
+            await self.send_kept()
 
     # ── health ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -199,7 +268,7 @@ class OwnerAlerts:
     def reach_owner(self, connection: Connection, at: datetime) -> OwnerChat | None:
         """Return where the owner may be asked something now, and in which language; None in their quiet hours."""
         home = self._find_home(connection)
-        if home is None or self._find_quiet_end(home, at) is not None:
+        if home is None or self._find_quiet_end(home, at) is not None or self._is_of_programs(home.channel):
             return None
         return replace(home, language=self._language_of(home))
 
@@ -282,33 +351,50 @@ class OwnerAlerts:
         for channel, kept in _homes(connection).items():
             if (home := _home(channel, kept)) is not None:
                 homes[channel] = home
-        if (newest := self._newest_home(connection, homes)) is not None:
+        for newest in self._newest_homes(connection, homes):
             homes[newest.channel] = newest
         mine = [
             home
             for home in homes.values()
             if home.channel in self._messenger.channels and self._access.is_owner(home.channel, home.user)
         ]
-        return max(mine, key=lambda home: (home.channel not in broken, home.at), default=None)
+        return max(
+            map(self._choose_chat, mine),
+            key=lambda home: (home.channel not in broken, not self._capabilities(home).keeps_answers, home.at),
+            default=None,
+        )
 
-    def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
-        """Return the chat of the owner's newest private message in the inbox."""
-        newest, texts = None, []
+    def _newest_homes(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> list[OwnerChat]:
+        """Return the chats of the owner's newest private messages in the inbox: in a channel, and by a program."""
+        newest: dict[bool, tuple[str, str, str, str]] = {}
+        said: dict[bool, list[str]] = {False: [], True: []}
         for channel, chat, user, text, at in inbox.newest_private(connection, _SCANNED):
             if channel not in self._messenger.channels or not self._access.is_owner(channel, user):
                 continue
-            if capabilities_of(self._messenger.channels[channel]).keeps_answers:  # a program, which reads no alerts
-                continue
-            newest = newest or (channel, chat, user, at)
-            if (channel, chat) == newest[:2]:
-                texts.append(text)
-            if len(texts) == _READ:
+            kind = capabilities_of(self._messenger.channels[channel]).keeps_answers
+            if (channel, chat) == newest.setdefault(kind, (channel, chat, user, at))[:2]:
+                said[kind].append(text)
+            if len(said[False]) == _READ:
                 break
-        if newest is None:
-            return None
-        channel, chat, user, at = newest
-        before: Language = kept[channel].language if channel in kept else "en"
-        return OwnerChat(channel, chat, user, self._language or guess_language(" ".join(texts), before), at)
+        homes = []
+        for kind, (channel, chat, user, at) in newest.items():
+            before: Language = kept[channel].language if channel in kept else "en"
+            language = self._language or guess_language(" ".join(said[kind][:_READ]), before)
+            homes.append(OwnerChat(channel, chat, user, language, at))
+        return homes
+
+    def _capabilities(self, home: OwnerChat) -> Capabilities:
+        return capabilities_of(self._messenger.channels[home.channel])
+
+    def _choose_chat(self, home: OwnerChat) -> OwnerChat:
+        """Return the chat of a channel in which its owner reads alerts, where there is one that is meant for them."""
+        chat = self._capabilities(home).owner_chat
+        return replace(home, chat=chat) if chat else home
+
+    def _is_of_programs(self, channel: str) -> bool:
+        """Return whether a program may be what writes in the chats of a channel, which answers no questions."""
+        declared = capabilities_of(self._messenger.channels[channel])
+        return declared.keeps_answers and not declared.owner_chat
 
 
 def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
@@ -328,7 +414,7 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
     elif signal is MEMORY_FILES_MISSING and payload["event"] != "0":
         sentence = texts.NOTICE_FORGOTTEN_FILES
     about = (values["channel"], values["chat"]) if signal in (MESSAGE_FAILED, MESSAGE_STORE_FAILED) else ("", "")
-    return _Notice(subject.format(**values), sentence, values, about)
+    return _Notice(signal, subject.format(**values), sentence, values, about)
 
 
 def _buttons(notice: _Notice, language: Language) -> tuple[tuple[Choice, ...], ...]:

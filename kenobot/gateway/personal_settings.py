@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -76,6 +77,10 @@ class PersonalSettings(RefreshedByCommands):
         """Return when the bot says nothing to a person of its own accord."""
         own = self._known.get((channel, user), _DEFAULT).quiet_hours
         return self._quiet if own is None else QuietHours.parse(own, self._zone)
+
+    def say_when(self, at: datetime) -> str:
+        """Say day and time of a moment in the owner's zone."""
+        return f"{at.astimezone(self._zone):%Y-%m-%d %H:%M}"
 
     async def refresh(self) -> None:
         """Load the settings. Raises StoreError."""

@@ -66,7 +66,10 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     if text.isascii():
         return text
-    return "".join(map(_plain_letter, text))
+    for char in set(text):
+        if not char.isascii() and (plain := _plain_letter(char)) != char:
+            text = text.replace(char, plain)
+    return text
 
 
 def head_and_tail(text: str) -> str:
@@ -91,8 +94,8 @@ def _words(text: str) -> tuple[str, ...]:
             found.append(word)
             if not word.isalnum() and word not in _WHOLE and len(pieces := _PIECE.findall(word)) > 1:
                 found.extend(pieces)
-    if not folded.isascii():
-        found.extend(char for char in folded if unicodedata.category(char) in _SYMBOLS and char not in "`^´¨")
+    if not folded.isascii() and (symbols := set(filter(_is_symbol, set(folded)))):
+        found.extend(char for char in folded if char in symbols)
     return tuple(found)
 
 
@@ -161,6 +164,11 @@ def _stem_by_script(word: str) -> tuple[str, ...]:
     """Return the stem by the likeliest language of the word's script; the word, where there is none."""
     reduce = _STEMMERS.get(_script(word[:1]))
     return (reduce(word),) if reduce is not None else (word,)
+
+
+def _is_symbol(char: str) -> bool:
+    """Return whether a character is a word by itself, such as an emoji."""
+    return unicodedata.category(char) in _SYMBOLS and char not in "`^´¨"
 
 
 @lru_cache(4096)

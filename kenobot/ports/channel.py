@@ -60,8 +60,10 @@ class Capabilities:
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
     draft_seconds: the shortest time between two of them. previews: the same in groups, by `ShowsPreviews`.
-    keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. fails_later: the
-    same because the platform may take a part and tell afterwards that it did not arrive; see `TakesBack`.
+    keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. owner_chat: the
+    chat of such a channel in which its owner reads what the bot says of its own accord; "" where they wrote last.
+    fails_later: text is kept as well, as the platform may take a part and tell afterwards that it did not arrive; see
+    `TakesBack`.
     fragment_seconds: messages of one person that come within this time are answered as one; 0 answers each by itself.
     one_reader: it sends a part that is secret to its `reader` alone, in the group or else in private, never to others.
     """
@@ -77,6 +79,7 @@ class Capabilities:
     previews: bool = False
     threads: bool = False
     keeps_answers: bool = False
+    owner_chat: str = ""
     fails_later: bool = False
     fragment_seconds: float = 0.0
     one_reader: bool = False

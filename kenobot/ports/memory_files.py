@@ -1,6 +1,8 @@
 """Files of memory: large edits, files that vanished, lines that came back, and imports of an export."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import field
+from typing import Protocol
 
 from kenobot.ports.frozen import dataclass
 
@@ -59,3 +61,35 @@ class MemoryImportReport:
     added: dict[str, int]
     already_known: dict[str, int]
     skipped: dict[str, int] = field(default_factory=dict)  # bounded: the reasons there are; turn
+
+
+class Mirror(Protocol):
+    """The Markdown files of memory, as whatever changes memory sees them."""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Name the files that are left alone, each with the reason in one plain sentence."""
+
+    def begin(self) -> None:
+        """Begin to catch up, and to write along."""
+
+    async def wait_caught_up(self) -> None:
+        """Return once it has caught up, or cannot for now."""
+
+    async def stop(self) -> None:
+        """End the background work and write what is left."""
+
+    async def sync_in(self, session: str | None = None) -> int:
+        """Take in what people did to the files; how many facts they touched. Raises StoreError."""
+
+    def has_changes(self, session: str) -> Callable[[], bool] | None:
+        """Make a cheap check of whether `sync_in(session)` may find a change; None where it is to be called."""
+
+    def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
+        """Remember that these records were written. Call after the commit."""
+
+    async def scan(self) -> None:
+        """Look at some of the files that no turn looks at."""
+
+    async def sync_out(self) -> None:
+        """Write every file whose records changed. Raises StoreError."""

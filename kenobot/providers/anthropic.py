@@ -251,10 +251,12 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
     from kenobot.providers.bounded import bound_answer
+    from kenobot.providers.certificates import load_certificates
 
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
     with building_client():
-        http = DefaultAsyncHttpxClient(timeout=timeout, headers={"accept-encoding": "identity"})
+        headers = {"accept-encoding": "identity"}
+        http = DefaultAsyncHttpxClient(timeout=timeout, headers=headers, verify=load_certificates())
         client = AsyncAnthropic(
             api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )

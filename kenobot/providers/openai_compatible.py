@@ -374,10 +374,12 @@ def _build(name: str, preset: Preset, settings: ServiceSettings, context: Plugin
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     from kenobot.providers.bounded import bound_answer
+    from kenobot.providers.certificates import load_certificates
 
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
     with building_client():
-        http = DefaultAsyncHttpxClient(timeout=timeout, headers={"accept-encoding": "identity"})
+        headers = {"accept-encoding": "identity"}
+        http = DefaultAsyncHttpxClient(timeout=timeout, headers=headers, verify=load_certificates())
         client = AsyncOpenAI(
             api_key=key or "none", base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )

@@ -36,10 +36,13 @@ class SteppedConnection(sqlite3.Connection):
 
 
 class WritingConnection(SteppedConnection):
-    """A connection whose transactions end by `commit`, with the keeper of its database, if it has one."""
+    """A connection whose transactions end by `commit`, with the keeper of its database, if it has one.
+
+    is_behind: the keeper has kept what could not be committed here, so no further transaction is.
+    """
 
     keeper: Keeper | None = None
-    _is_behind = False
+    is_behind = False
 
     def commit(self) -> None:
         """Keep what the transaction changed, then commit it.
@@ -51,13 +54,13 @@ class WritingConnection(SteppedConnection):
         if self.keeper is None or not self.in_transaction:
             super().execute("COMMIT")  # unlike the library's own, an error where no transaction is open any more
             return
-        if self._is_behind:
+        if self.is_behind:
             raise StoreError("database.behind")
         self.keeper.keep(self)
         try:
             super().execute("COMMIT")
         except BaseException:
-            self._is_behind = True
+            self.is_behind = True
             raise
 
     def close(self) -> None:
@@ -111,6 +114,25 @@ def connect(
         damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise damaged from None
     return connection
+
+
+class Reader:
+    """A reading connection that is opened when it is first used. before_query: see `SteppedConnection`."""
+
+    def __init__(self, path: Path, before_query: Callable[[], None] | None = None) -> None:
+        self._path, self._before_query = path, before_query
+        self.connection: Connection | None = None
+
+    def open(self) -> Connection:
+        """Open it. Raises sqlite3.Error and StoreError."""
+        self.connection = connect(self._path, readonly=True, before_query=self._before_query)
+        return self.connection
+
+    def close(self) -> None:
+        """Close it; a further use opens it again."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
 
 
 def copy_schema(connection: Connection) -> Connection:

@@ -12,19 +12,21 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
-from kenobot.ports.errors import StoreError, StoreFull
+from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import (
     LOG_BYTES_AT_REST,
     Connection,
+    Reader,
     SteppedConnection,
+    WritingConnection,
     connect,
     savepoint,
     to_store_error,
@@ -32,6 +34,8 @@ from kenobot.storage.connection import (
 from kenobot.storage.job_queue import JobQueue
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
+from kenobot.storage.shared_threads import SharedLine, SharedThreads
+from kenobot.storage.stepped_work import Steps
 
 T = TypeVar("T")
 
@@ -69,6 +73,9 @@ class _Job:
             _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
+_Worker = threading.Thread | SharedLine[_Job]
+
+
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
 
@@ -76,38 +83,70 @@ class Database:
     turns are under way, and has its writes begun in their gaps.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shared: SharedThreads | None = None) -> None:
         self._path = path
         self.pacer = Pacer()
         self._hurried = threading.Event()
-        self._connection = open_writer(path)  # the writer's own
-        # Waiting for another program's lock is our own, so that it can be ended.
-        self._connection.execute(_BUSY_TIMEOUT)
-        self._jobs = JobQueue[_Job | None]()
-        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
-        self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._later = JobQueue[_Job | None](len(Rank) + 1)  # by rank, and behind all of them its end
+        self._connection: Connection | None = self._open_writer()  # the writer's own
+        self._reads: queue.SimpleQueue[_Job | None] | SharedLine[_Job]
+        self._jobs: JobQueue[_Job | None]
+        self._later: JobQueue[_Job | None]
         self._results = ResultQueue()
-        self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
-        self._readers = [
-            threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
-            for number in range(_READERS)
-        ]
-        self._readers.append(threading.Thread(target=self._read_behind, name="kenobot-background", daemon=True))
+        self._writer: _Worker
+        self._readers: Sequence[_Worker]
+        if shared is None:
+            self._begin_own_threads()
+        else:
+            self._join_threads(shared)
+        self.rest_beside: Callable[[], object] = lambda: None
+        """Called when a shared thread that read has rested: to close what was opened beside the reading."""
         self._closed = False
         self._version: int | None = None
 
+    def _begin_own_threads(self) -> None:
+        self._jobs = JobQueue()
+        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
+        self._reads = queue.SimpleQueue()
+        self._later = JobQueue(len(Rank) + 1)  # by rank, and behind all of them its end
+        self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
+        readers = [
+            threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
+            for number in range(_READERS)
+        ]
+        self._readers = (*readers, threading.Thread(target=self._read_behind, name="kenobot-background", daemon=True))
+
+    def _join_threads(self, shared: SharedThreads) -> None:
+        front, behind = Reader(self._path), Reader(self._path, pacing.step)
+        self._jobs = self._writer = SharedLine(shared, shared.writing, self._write_some, self._close_writer)
+        read, read_behind = partial(self._read_one, front), partial(self._read_one_behind, behind)
+        self._reads = SharedLine(shared, shared.reading, read, partial(self._rest_reader, front))
+        self._later = SharedLine(shared, shared.behind, read_behind, partial(self._rest_reader, behind), len(Rank) + 1)
+        self._readers = (self._reads, self._later)
+
+    def _open_writer(self) -> Connection:
+        connection = open_writer(self._path)
+        # Waiting for another program's lock is our own, so that it can be ended.
+        connection.execute(_BUSY_TIMEOUT)
+        return connection
+
     @classmethod
-    def open(cls, path: Path, backups: Path) -> "Database":
+    def open(cls, path: Path, backups: Path, shared: SharedThreads | None = None) -> "Database":
         """Open or create the database and bring it up to date, with a backup before each migration.
 
+        shared: threads that do its work, in place of its own; those of a process with many homes.
         Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
         """
         migrate(path, backups)
-        database = cls(path)
+        database = cls(path, shared)
         for thread in (database._writer, *database._readers):
-            thread.start()
+            if isinstance(thread, threading.Thread):
+                thread.start()
         return database
+
+    @property
+    def is_behind(self) -> bool:
+        """Return whether the file lacks what its keeper has kept, so that it takes no transaction any more."""
+        return isinstance(self._connection, WritingConnection) and self._connection.is_behind
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,7 +195,7 @@ class Database:
         `work` yields after each step, and holds nothing over a yield that a transaction's end would change. What was
         written stays when a later step fails, or when the caller is cancelled: it must be possible to do it again.
         """
-        steps = _Steps(work, size)
+        steps = Steps(work, size)
         while True:
             result = await self.write(steps.batch())
             if result is not None:
@@ -181,16 +220,39 @@ class Database:
 
     def _write_on(self) -> None:
         connection = self._connection
+        assert connection is not None
         try:
             job = self._jobs.get()
             while job is not None:
-                group = [job]
-                is_last = self._join(group)
-                self._commit(connection, group)
-                self._tell(group)
-                del group, job  # a thread that waits holds nothing of what it did last
+                is_last = self._write_group(connection, job)
+                del job  # a thread that waits holds nothing of what it did last
                 job = None if is_last else self._next_job(connection)
         finally:
+            connection.close()
+
+    def _write_group(self, connection: Connection, job: _Job) -> bool:
+        """Do a job and what waits behind it; return whether that was the last one."""
+        group = [job]
+        is_last = self._join(group)
+        self._commit(connection, group)
+        self._tell(group)
+        return is_last
+
+    def _write_some(self, _: object, job: _Job) -> bool:
+        """Do as `_write_group`, in a thread that is shared, by a connection that is opened where it was closed."""
+        if self._connection is None:
+            try:
+                self._connection = self._open_writer()
+            except Exception as error:
+                job.error = _translate_error(error)
+                self._tell([job])
+                return False
+        return self._write_group(self._connection, job)
+
+    def _close_writer(self) -> None:
+        """Close the writer's connection; one that is behind is kept, for it says so."""
+        if self._connection is not None and (self._closed or not self.is_behind):
+            connection, self._connection = self._connection, None
             connection.close()
 
     def _next_job(self, connection: Connection) -> _Job | None:
@@ -329,25 +391,38 @@ class Database:
         self._tell([job])
 
     def _read_on(self) -> None:
-        self._read_all(self._reads.get)
+        self._read_all(self._reads.get, Reader(self._path))
 
     def _read_behind(self) -> None:
         self.pacer.hold_back_thread()
-        self._read_all(self._later.get, pacing.step)
+        self._read_all(self._later.get, Reader(self._path, pacing.step))
 
-    def _read_all(self, next_job: Callable[[], _Job | None], before_query: Callable[[], None] | None = None) -> None:
+    def _read_all(self, next_job: Callable[[], _Job | None], reader: Reader) -> None:
         """Do the jobs of a reading thread until there is none."""
-        connection: Connection | None = None
         while (job := next_job()) is not None:
-            try:
-                connection = connection or connect(self._path, readonly=True, before_query=before_query)
-                _look(connection, job)
-            except Exception as error:
-                job.error = _translate_error(error)
-            self._tell([job])
+            self._read_one(reader, None, job)
             del job  # a thread that waits holds nothing of what it did last
-        if connection is not None:
-            connection.close()
+        reader.close()
+
+    def _read_one(self, reader: Reader, _: object, job: _Job) -> bool:
+        """Do a job; it is not the last."""
+        try:
+            _look(reader.connection or reader.open(), job)
+        except Exception as error:
+            job.error = _translate_error(error)
+        self._tell([job])
+        return False
+
+    def _rest_reader(self, reader: Reader) -> None:
+        reader.close()
+        self.rest_beside()
+
+    def _read_one_behind(self, reader: Reader, line: object, job: _Job) -> bool:
+        self.pacer.hold_back_thread()
+        try:
+            return self._read_one(reader, line, job)
+        finally:
+            pacing.release_thread()
 
     def _tell(self, jobs: list[_Job]) -> None:
         self._results.tell(jobs[0].loop, [job.tell for job in jobs])
@@ -370,7 +445,7 @@ class Database:
         if grace is not None:
             self.hurry()
         ends = None if grace is None else time.monotonic() + grace
-        for _ in range(_READERS):
+        for _ in range(len(self._readers) - 1):
             self._reads.put(None)
         self._later.put(None, len(Rank))
         for thread in self._readers:
@@ -379,10 +454,8 @@ class Database:
         await _join_thread(self._writer, ends)
         if self._writer.is_alive():
             _log.warning("The database was busy for too long at the end: what it was at is undone.")
-            if isinstance(self._connection, SteppedConnection):
-                self._connection.before_query = _end
-            with contextlib.suppress(sqlite3.Error):  # it may have closed meanwhile
-                self._connection.interrupt()
+            if (connection := self._connection) is not None:
+                _break_off(connection)
             await _join_thread(self._writer, time.monotonic() + _BREAK_OFF_SECONDS)
 
     def _job(
@@ -400,51 +473,12 @@ class Database:
         return _Job(work, loop, waiting), waiting
 
 
-def run_steps(steps: Generator[None, None, T], between: Callable[[], None] = lambda: None) -> T:
-    """Run long work to its end at once, with a call of `between` after each of its steps; return its result."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        between()
-
-
-class _Steps(Generic[T]):
-    """Long work on its way: `batch` is the next part of it, `seconds` what the last one took."""
-
-    def __init__(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> None:
-        self._work = work
-        self._size = size
-        self._steps: Generator[None, None, T] | None = None
-        self.seconds = 0.0
-
-    def batch(self) -> Callable[[Connection], tuple[T] | None]:
-        """Make a transaction of the next steps; it returns the result of the whole work, None when there are more."""
-        is_new = True
-
-        def run(connection: Connection) -> tuple[T] | None:
-            nonlocal is_new
-            if not is_new:  # the disk was full: what these steps wrote is undone, and they cannot be taken back
-                raise StoreFull("disk.full")
-            is_new, began = False, time.monotonic()
-            if self._steps is None:
-                self._steps = self._work(connection)
-            try:
-                for _ in range(self._size):
-                    next(self._steps)
-            except StopIteration as end:
-                return (end.value,)
-            finally:
-                self.seconds = time.monotonic() - began
-            return None
-
-        return run
-
-
-async def _join_thread(thread: threading.Thread, ends: float | None) -> None:
-    await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
+async def _join_thread(thread: _Worker, ends: float | None) -> None:
+    left = None if ends is None else max(0.0, ends - time.monotonic())
+    if isinstance(thread, SharedLine):  # of hundreds, each would hold a thread that waits
+        await thread.wait_end(left)
+    else:
+        await asyncio.to_thread(thread.join, left)
 
 
 def _translate_error(error: Exception) -> Exception:
@@ -460,6 +494,14 @@ def _look(connection: Connection, job: _Job) -> None:
     finally:
         if connection.in_transaction:
             connection.rollback()
+
+
+def _break_off(connection: Connection) -> None:
+    """End what is under way on a connection."""
+    if isinstance(connection, SteppedConnection):
+        connection.before_query = _end
+    with contextlib.suppress(sqlite3.Error):  # it may have closed meanwhile
+        connection.interrupt()
 
 
 def _end() -> None:

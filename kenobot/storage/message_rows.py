@@ -188,15 +188,19 @@ def messages_containing(
     )
 
 
-def message_ids_containing(connection: Connection, pieces: Sequence[str], newest: int, limit: int) -> list[int]:
-    """Find people's messages of any scope that may hold one of `pieces`, folded, among the newest; newest first."""
+def iterate_containing(
+    connection: Connection, pieces: Sequence[str], newest: int, limit: int
+) -> Iterator[tuple[int, str]]:
+    """Yield ids and texts of people's messages of any scope that may hold one of `pieces`, folded, the newest first.
+
+    newest: among so many messages.
+    """
     matches = " OR ".join(["instr(lower(text), ?)"] * len(pieces))
-    rows = connection.execute(
-        f"SELECT id FROM message WHERE id > (SELECT max(id) FROM message) - ? AND role = 'user' "
+    yield from connection.execute(
+        f"SELECT id, text FROM message WHERE id > (SELECT max(id) FROM message) - ? AND role = 'user' "
         f"AND ({matches} OR text GLOB '*[^ -~]*') ORDER BY id DESC LIMIT ?",
         (newest, *pieces, limit),
     )
-    return [row[0] for row in rows]
 
 
 def people_messages(connection: Connection, since: str, until: str, limit: int) -> Iterator[MessageRow]:

@@ -1,6 +1,7 @@
 """Read what became of messages: their state, and the answer that the outbox keeps for whoever fetches it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.ports.frozen import dataclass
@@ -58,7 +59,17 @@ class Aside:
     at: str
 
 
-def list_asides(connection: Connection, channel: str, chat: str, session: str, most: int) -> list[Aside]:
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message of the bot's own accord that is kept for who fetches it. id: of its part of the outbox."""
+
+    id: int
+    chat: str
+    text: str
+    at: str
+
+
+def list_asides(connection: Connection, channel: str, chat: str, session: str, at: datetime, most: int) -> list[Aside]:
     """List what a chat saw beside its conversation in the last week, at most `most` of a kind, in the order of time."""
     found = list[Aside]()
     asked = connection.execute(
@@ -71,13 +82,42 @@ def list_asides(connection: Connection, channel: str, chat: str, session: str, m
         found.append(Aside("user", text, received))
         if answer := _read_answer(connection, number):
             found.append(Aside("assistant", answer, done))
-    notices = connection.execute(
-        "SELECT text, created_at FROM outbox WHERE channel = ? AND chat = ? AND inbox_id IS NULL AND text != '' "
-        "ORDER BY id DESC LIMIT ?",
-        (channel, chat, most),
-    )
-    found += [Aside("assistant", text, at) for text, at in notices]
+    notices = list_notices(connection, channel, at, chat=chat, limit=most)
+    found += [Aside("assistant", notice.text, notice.at) for notice in notices]
     return sorted(found, key=lambda aside: aside.at)
+
+
+def list_notices(
+    connection: Connection, channel: str, at: datetime, *, chat: str, after: int = 0, limit: int
+) -> list[Notice]:
+    """List what the bot said of its own accord in a chat after a part of the outbox, the newest first."""
+    return _notices(connection, "channel = ? AND chat = ? AND id > ?", (channel, chat, after), at, limit)
+
+
+def page_of_notices(
+    connection: Connection, channel: str, at: datetime, *, user: str, before: int, limit: int
+) -> list[Notice]:
+    """List what the bot said of its own accord to a user of the channel http, the newest first. user: "" for the owner.
+
+    before: a part of the outbox.
+    """
+    where, value = ("substr(chat, 1, length(?)) = ?", f"{user}/") if user else ("instr(chat, ?) = 0 AND ? = '/'", "/")
+    where = f"channel = ? AND {where} AND substr(chat, 1, 1) != '#' AND id < ?"
+    return _notices(connection, where, (channel, value, value, before), at, limit)
+
+
+def newest_notice(connection: Connection) -> int:
+    """Return the newest part of the outbox, behind which notices are still to come."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM outbox").fetchone()[0])
+
+
+def _notices(connection: Connection, where: str, values: Sequence[object], at: datetime, limit: int) -> list[Notice]:
+    rows = connection.execute(
+        f"SELECT id, chat, text, created_at FROM outbox WHERE {where} AND inbox_id IS NULL AND text != '' "
+        "AND state != 'dead' AND not_before <= ? ORDER BY id DESC LIMIT ?",
+        (*values, at.isoformat(), limit),
+    )
+    return [Notice(*row) for row in rows]
 
 
 def state_counts(connection: Connection) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from bench.embedders import BotCost, KeptFigures, measure_recall, report_of
 from bench.real_bot import Exchange, conversation
 from kenobot_evals.recall import datasets, lifecycle
 from kenobot_evals.recall import run as recall_run
+from tests.waiting import until
 
 COST = BotCost(reply_p50=0.010, reply_p95=0.020, cpu=0.0301, resident=127.4, answered=0.9, start_cpu=1.25)
 
@@ -79,3 +80,25 @@ def test_the_cpu_of_children_counts() -> None:
         assert process_usage.resident_mb(process.pid) > 1
         process.communicate(b"\n")
     assert process_usage.cpu_seconds(process.pid) == 0
+
+
+async def test_a_process_that_waits_for_its_turn_is_at_work() -> None:
+    """One that computes is, also where another has the processor; one that waits for a line is not."""
+    spin = "import os\nos.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\nprint(flush=True)\nwhile True: pass"
+    wait = "print(flush=True)\ninput()"
+    with ExitStack() as stack:
+        rivals, resting = [_start(stack, spin) for _ in range(3)], _start(stack, wait)
+        try:
+            assert all(process_usage.is_at_work(each.pid) for each in rivals for _ in range(20))
+            await until(lambda: not process_usage.is_at_work(resting.pid))
+        finally:
+            for each in (*rivals, resting):
+                each.kill()
+
+
+def _start(stack: ExitStack, program: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", program]
+    process = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process

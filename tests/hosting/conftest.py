@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -16,6 +18,7 @@ from tests.hosting.server import PostgresServer, find_binaries  # noqa: E402
 
 if TYPE_CHECKING:
     from tests.hosting.cell import Cell
+    from tests.hosting.homes import Run
 
 NAMED = "KENOBOT_TEST_POSTGRES"
 """Names a server whose account may create databases, as a libpq URL; without it one is started."""
@@ -75,3 +78,43 @@ def cell(database_url: str) -> "Iterator[Cell]":
     made = Cell(database_url)
     yield made
     made.close()
+
+
+@pytest.fixture
+def run(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> "Run":
+    """Run a command in a cell of its own; gives its exit code, and what it printed."""
+    from kenobot.cli import main
+    from kenobot_host.cell_address import VARIABLE
+    from kenobot_host.sealing import KEY_FILE
+
+    monkeypatch.setenv(VARIABLE, database_url)
+    monkeypatch.setenv(KEY_FILE, str(tmp_path / "key"))
+    monkeypatch.setenv("LANG", "C")
+
+    def call(*words: object, home: Path | None = None) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with ThreadPoolExecutor(1) as apart:  # some commands have a loop of their own, as tests have
+            code = apart.submit(main, [*(["--home", str(home)] if home else []), *map(str, words)]).result()
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    assert call("host", "key", tmp_path / "key")[0] == 0
+    assert call("host", "upgrade")[0] == 0
+    return call
+
+
+@pytest.fixture
+def other_cell(postgres_url: str) -> "Iterator[Cell]":
+    """Another database with the tables of homes."""
+    from tests.hosting.cell import Cell
+
+    name = f"keno_{uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+    cell = Cell(make_conninfo(postgres_url, dbname=name))
+    yield cell
+    cell.close()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

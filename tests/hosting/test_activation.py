@@ -85,7 +85,7 @@ async def test_a_stalled_activation_gives_way_to_one_that_waits(engine: App) -> 
     assert await _fetch(engine, worker) is not None
     await _request(engine)
     await _fall_silent(engine, worker)
-    assert await rescue(engine, HOMES) == 1
+    assert await rescue(engine) == 1
     assert await _activations(engine) == [("todo", 0)]
     assert await _fetch(engine, await engine.job_manager.register_worker()) is not None
 
@@ -98,7 +98,7 @@ async def test_a_stalled_activation_is_tried_again_where_none_waits(engine: App)
     assert lost is not None
     assert await _holds(engine, lost)
     await _fall_silent(engine, worker)
-    assert await rescue(engine, HOMES) == 1
+    assert await rescue(engine) == 1
     assert not await _holds(engine, lost)
     taken = await _fetch(engine, await engine.job_manager.register_worker())
     assert taken is not None
@@ -118,7 +118,7 @@ async def test_a_job_that_was_rescued_meanwhile_is_not_rescued_twice(engine: App
     assert await _fetch(engine, worker) is not None
     await _fall_silent(engine, worker)
     (stalled,) = await engine.job_manager.get_stalled_jobs(queue=HOMES, seconds_since_heartbeat=8)
-    await rescue(engine, HOMES)
+    await rescue(engine)
     taken = await _fetch(engine, await engine.job_manager.register_worker())
     assert taken is not None
     await engine.job_manager.retry_job(stalled)
@@ -132,7 +132,7 @@ async def test_a_worker_that_was_busy_for_long_does_not_rescue_from_itself(engin
     job = await _fetch(engine, worker)
     assert job is not None
     await _silence(engine, worker)
-    assert await rescue(engine, HOMES) == 0
+    assert await rescue(engine) == 0
     assert await _holds(engine, job)
 
 

@@ -2,91 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from kenobot.cli import main
 from kenobot.core.settings.home import Home
 from kenobot_host.cell_address import VARIABLE
 from kenobot_host.sealing import KEY_FILE
-from tests.hosting.cell import Cell, read_truth
+from tests.hosting.homes import Run, compare_homes, make_home
 from tests.scene import Scene
-
-Run = Callable[..., tuple[int, str, str]]
-
-_LOCAL_KEYS = ("mirror:event", "cards:event", "mirror:patterns")  # which files were written
-
-
-@pytest.fixture
-def run(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in a cell of its own; gives its exit code, and what it printed."""
-    monkeypatch.setenv(VARIABLE, database_url)
-    monkeypatch.setenv(KEY_FILE, str(tmp_path / "key"))
-    monkeypatch.setenv("LANG", "C")
-
-    def call(*words: object, home: Path | None = None) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([*(["--home", str(home)] if home else []), *map(str, words)])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    assert call("host", "key", tmp_path / "key")[0] == 0
-    assert call("host", "upgrade")[0] == 0
-    return call
-
-
-@pytest.fixture
-def other_cell(postgres_url: str) -> Iterator[Cell]:
-    """Another database with the tables of homes."""
-    name = f"keno_{uuid4().hex}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-    cell = Cell(make_conninfo(postgres_url, dbname=name))
-    yield cell
-    cell.close()
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-async def _make_home(folder: Path) -> Home:
-    """A home in which somebody talked and slept, with settings, a secret, an attachment, and a memory file edited."""
-    replies = ["Hello.<memory>Lives in Ibiza</memory>", "Noted.<memory>Allergic to walnuts</memory>", "Sure."]
-    async with Scene(folder, replies) as scene:
-        for words in ("I live in Ibiza.", "I am allergic to walnuts.", "Thanks."):
-            await scene.say(words)
-        await scene.app.background.sleep_worker.sleep("command")
-    home = scene.home
-    home.config_file.write_text("[bot]\nname = 'Kai'\n")
-    (home.credentials / "telegram_token").write_text(f"123456789:{'A' * 35}")
-    home.media.mkdir(exist_ok=True)
-    (home.media / ("ab" * 32)).write_bytes(b"\x00picture")
-    (home.plugins / "mine").mkdir(parents=True)
-    (home.plugins / "mine" / "__init__.py").write_text("x = 1\n")
-    return home
-
-
-def _compare(one: Home, two: Home) -> None:
-    """Check that two homes hold the same, but for which files were written."""
-    truths = [read_truth(home.database) for home in (one, two)]
-    for rows, _ in truths:
-        rows["key_value"] = [row for row in rows["key_value"] if row[0] not in _LOCAL_KEYS]
-    assert truths[0] == truths[1]
-    for path in ("kenobot.toml", "credentials/telegram_token", f"media/{'ab' * 32}", "plugins/mine/__init__.py"):
-        assert (one.path / path).read_bytes() == (two.path / path).read_bytes()
-        assert (one.path / path).stat().st_mode & 0o777 == (two.path / path).stat().st_mode & 0o777
-    for file in one.identity.iterdir():
-        assert file.read_bytes() == (two.identity / file.name).read_bytes()
 
 
 async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Path) -> None:
     """All its rows and files are in the folder that comes out; its log is read, a change undone, and it answers on."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     code, out, _ = run("host", "add", "ana", "--json", home=home.path)
     assert code == 0
     assert json.loads(out)["skipped"] == []
@@ -94,12 +25,14 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
     target = tmp_path / "two" / "home"
     assert run("host", "export", "ana", target, "--remove")[0] == 0
     out_again = Home(target)
-    _compare(home, out_again)
+    compare_homes(home, out_again)
     (kept,) = target.glob("moved-in-*")
     assert {path.relative_to(kept) for path in kept.rglob("*.md")} == {
         path.relative_to(home.memory) for path in home.memory.rglob("*.md") if "identity" not in path.parts
     }
     assert run("host", "status")[0] == 2
+    facts = [path for path in target.rglob("memory/**/*.md") if "walnuts" in path.read_text()]
+    assert facts, "memory has no files"
 
     code, log, said = run("memory", "log", home=target)
     assert (code, said) == (0, "")
@@ -110,7 +43,8 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
         await scene.say("What am I allergic to?")
         assert "Allergic to walnuts" in scene.requests[-1]
         await scene.app.memory_files.sync_out()
-        assert any("walnuts" in path.read_text() for path in scene.home.memory.rglob("*.md"))
+        assert all("walnuts" in path.read_text() for path in facts)
+    assert run("memory", "log", home=target)[1] == log, "a file that was written passed for an edit"
     listed = [json.loads(line) for line in run("memory", "log", "--json", home=target)[1].splitlines()]
     change = next(row for row in listed if (row["type"], row["record_id"]) == ("created", 2))
     undone = await asyncio.to_thread(run, "memory", "undo", change["id"], home=target)  # it has a loop of its own
@@ -120,19 +54,19 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
 
 async def test_an_export_leaves_the_home_in_the_host(run: Run, tmp_path: Path) -> None:
     """And does not write into a folder that has something."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     assert run("host", "add", "ana", home=home.path)[0] == 0
     assert run("host", "export", "ana", home.path)[0] == 78
     assert run("host", "export", "ana", tmp_path / "two")[0] == 0
     assert run("host", "export", "ana", tmp_path / "three")[0] == 0
-    _compare(Home(tmp_path / "two"), Home(tmp_path / "three"))
+    compare_homes(Home(tmp_path / "two"), Home(tmp_path / "three"))
     code, _, err = run("host", "add", "ana", home=home.path)
     assert (code, "ana already" in err) == (78, True)
 
 
 async def test_no_bot_runs_in_a_home_that_moves_in(run: Run, tmp_path: Path) -> None:
     """What it would write meanwhile would be lost."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     with home.lock():
         code, _, err = run("host", "add", "ana", home=home.path)
     assert (code, "already running" in err) == (78, True)
@@ -142,7 +76,7 @@ async def test_no_bot_runs_in_a_home_that_moves_in(run: Run, tmp_path: Path) -> 
 
 async def test_a_home_is_removed_only_when_it_is_meant(run: Run, tmp_path: Path) -> None:
     """Without anybody to ask, --yes says so."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     assert run("host", "add", "ana", home=home.path)[0] == 0
     assert run("host", "remove", "ana")[0] == 2
     (row,) = run("host", "status", "--json")[1].splitlines()
@@ -154,7 +88,7 @@ async def test_a_home_is_removed_only_when_it_is_meant(run: Run, tmp_path: Path)
 
 async def test_mail_on_its_way_keeps_a_home_in_the_host(run: Run, tmp_path: Path, database_url: str) -> None:
     """It would be gone with the home; afterwards the home is held and committed to as before."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     number = json.loads(run("host", "add", "ana", "--json", home=home.path)[1])["home"]
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(
@@ -166,34 +100,6 @@ async def test_mail_on_its_way_keeps_a_home_in_the_host(run: Run, tmp_path: Path
         assert connection.execute("SELECT is_here FROM kenobot.home").fetchone() == (True,)
         connection.execute("DELETE FROM kenobot.mail")
     assert run("host", "export", "ana", tmp_path / "two", "--remove")[0] == 0
-
-
-async def test_a_home_moves_to_another_cell(
-    run: Run, tmp_path: Path, other_cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where the first attempt was broken off once the home was there: it is in one of the two in the end."""
-    home = await _make_home(tmp_path / "one")
-    (tmp_path / "there").write_text(other_cell.url)
-    assert run("host", "add", "ana", home=home.path)[0] == 0
-    with monkeypatch.context() as patch:
-        patch.setattr("kenobot_host.moves.home_rows.delete_home", _break_off)
-        with pytest.raises(_BrokenOffError):
-            run("host", "move", "ana", "--to", tmp_path / "there")
-    assert json.loads(run("host", "status", "--json")[1])["moving"] is True
-    assert run("host", "move", "ana", "--to", tmp_path / "there")[0] == 0
-    assert run("host", "status")[0] == 2
-    monkeypatch.setenv(VARIABLE, other_cell.url)
-    assert run("host", "move", "ana", "--to", tmp_path / "there")[0] == 78
-    assert run("host", "export", "ana", tmp_path / "two", "--remove")[0] == 0
-    _compare(home, Home(tmp_path / "two"))
-
-
-class _BrokenOffError(Exception):
-    pass
-
-
-def _break_off(*_: object) -> None:
-    raise _BrokenOffError
 
 
 def test_what_is_missing_is_said(
@@ -223,7 +129,7 @@ async def test_secrets_need_the_key_they_were_sealed_for(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without any, a home with secrets does not move in; with another, none comes out."""
-    home = await _make_home(tmp_path / "one")
+    home = await make_home(tmp_path / "one")
     monkeypatch.delenv(KEY_FILE)
     code, _, err = run("host", "add", "ana", home=home.path)
     assert (code, "KENOBOT_HOST_KEY_FILE" in err) == (78, True)

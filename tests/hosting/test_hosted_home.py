@@ -1,19 +1,25 @@
 """A whole bot over a working copy: what it commits is in PostgreSQL, and the next worker goes on from there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from kenobot.core.settings.home import Home
+from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.archive import new_key
 from kenobot.storage.connection import connect
 from kenobot.storage.keeper import use_keepers
 from kenobot.storage.migrate import migrate
+from kenobot.storage.shared_threads import SharedThreads
+from kenobot_host.activation import open_engine
+from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.home_store import HomeLost
+from kenobot_host.intake import pool_of
 from kenobot_host.sealing import Sealer
+from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.working_copies import WorkingCopies
 from tests.hosting.cell import Cell, Held, read_truth
 from tests.scene import Scene
@@ -58,15 +64,28 @@ async def _talk(scene: Scene, words: list[str]) -> None:
     await scene.app.memory_files.wait_caught_up()
 
 
+@pytest.fixture
+def threads() -> Iterator[SharedThreads]:
+    """Threads that homes share."""
+    made = SharedThreads()
+    yield made
+    made.close()
+
+
 def _read_local(path: Path, table: str) -> list[tuple[object, ...]]:
     with closing(connect(path, readonly=True)) as connection:
         return connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
 
 
-async def test_the_next_worker_has_what_was_said_and_slept_on(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:
-    """Turns, memories, a reminder and a night: copies made of PostgreSQL equal the working copy, table by table."""
+async def test_the_next_worker_has_what_was_said_and_slept_on(
+    cell: Cell, tmp_path: Path, sealer: Sealer, threads: SharedThreads
+) -> None:
+    """Turns, memories, a reminder and a night: copies made of PostgreSQL equal the working copy, table by table.
+
+    Memory has no files there: none is written, and none is looked for.
+    """
     home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
-    scene = Scene(tmp_path / "one", _REPLIES, extraction=True)
+    scene = Scene(tmp_path / "one", _REPLIES, extraction=True, shared=threads)
     held = cell.take(home)
     copies.bring_up(held, scene.home)
     with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
@@ -80,7 +99,7 @@ async def test_the_next_worker_has_what_was_said_and_slept_on(cell: Cell, tmp_pa
     cell.store.load(home, tmp_path / "again.db")
     assert read_truth(tmp_path / "again.db") == truth
 
-    other = Scene(tmp_path / "two", ["You are allergic to walnuts."])
+    other = Scene(tmp_path / "two", ["You are allergic to walnuts."], shared=threads)
     taken = cell.hand_on(held)
     elsewhere = WorkingCopies(cell.store, sealer)
     elsewhere.bring_up(taken, other.home)
@@ -89,10 +108,9 @@ async def test_the_next_worker_has_what_was_said_and_slept_on(cell: Cell, tmp_pa
         async with other:
             await _talk(other, ["What am I allergic to?"])
             assert "Allergic to walnuts" in other.requests[-1]
-            assert "Mahón" in other.read("MEMORY.md") + "".join(
-                path.read_text() for path in other.home.memory.rglob("*.md")
-            )
         elsewhere.put_away(taken, other.home)
+    for each in (scene.home, other.home):
+        assert {path.name for path in each.memory.iterdir()} == {"identity"}
     cell.store.load(home, tmp_path / "third.db")
     assert read_truth(tmp_path / "third.db") == read_truth(other.home.database)
 
@@ -136,6 +154,25 @@ async def test_a_copy_of_the_same_version_is_used_as_it_is(cell: Cell, tmp_path:
     copies.bring_up(back, place)
     assert not place.index.exists()
     assert _read_local(place.database, "author") == [(1, "x")]
+
+
+async def test_copies_that_are_of_no_use_are_removed(
+    cell: Cell, tmp_path: Path, sealer: Sealer, database_url: str
+) -> None:
+    """One that another worker has committed to since, or whose home is gone: it may hold what was erased."""
+    engine = open_engine(database_url, 2)
+    threads = SharedThreads()
+    async with engine.open_async():
+        copies, folder = WorkingCopies(cell.store, sealer), tmp_path / "copies"
+        services = HostServices(*(pool_of(engine), copies, BotTokens(None), folder, SystemClock(), {}, 1.0, threads))
+        homes = {name: _add_home(cell, tmp_path, name) for name in ("ana", "eva", "leo")}
+        for home in homes.values():
+            copies.bring_up(cell.take(home), Home(folder / str(home)))
+        cell.execute("UPDATE kenobot.home SET version = version + 1 WHERE name = 'eva'")
+        cell.store.remove(homes["leo"])
+        await WarmHomes(services).remove_stale_copies()
+    threads.close()
+    assert [path.name for path in folder.iterdir()] == [str(homes["ana"])]
 
 
 async def test_files_go_with_the_commit_that_may_speak_of_them(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:

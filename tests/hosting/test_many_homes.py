@@ -31,7 +31,8 @@ def _count_pages(connection: Rows) -> int:
     """Count the pages that one fetch reads."""
     connection.execute("VACUUM ANALYZE procrastinate_jobs")
     (worker,) = connection.execute("SELECT worker_id FROM procrastinate_register_worker_v1()").fetchone() or (0,)
-    asked = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT id FROM procrastinate_fetch_job_v2('{{homes}}', {worker})"
+    fetch = f"SELECT id FROM procrastinate_fetch_job_v2('{{homes,homes 28}}', {worker})"
+    asked = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {fetch}"
     ((plans,),) = connection.execute(asked).fetchall()
     plan = plans[0]["Plan"]
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])

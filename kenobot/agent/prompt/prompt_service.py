@@ -9,7 +9,6 @@ from kenobot.agent.experts import reranking
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.memory import (
     EmbeddingWorker,
-    MemoryFiles,
     MemoryPack,
     MemoryQuery,
     MemoryReader,
@@ -23,6 +22,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory_files import Mirror
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -41,7 +41,7 @@ class PromptService:
 
     database: Database
     builder: ContextBuilder
-    mirror: MemoryFiles
+    mirror: Mirror
     clock: Clock
     embedding: EmbeddingWorker
     reranker: Reranker | None = None

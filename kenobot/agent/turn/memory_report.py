@@ -20,7 +20,6 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import (
     EmbeddingWorker,
     Memory,
-    MemoryFiles,
     MemoryPack,
     MemoryQuery,
     MemoryReader,
@@ -44,6 +43,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_files import Mirror
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -87,7 +87,7 @@ class MemoryReporter:
         zone: ZoneInfo,
         index: SideIndex,
         embedding: EmbeddingWorker,
-        mirror: MemoryFiles,
+        mirror: Mirror,
         *,
         final: bool = True,
         asker: ChangeAsker | None = None,

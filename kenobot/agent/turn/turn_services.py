@@ -10,7 +10,7 @@ from kenobot.agent.commands.registry import CommandListener, CommandRegistry
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn import state_machine as machine
-from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles
+from kenobot.cognitive.memory import EmbeddingWorker
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
@@ -22,6 +22,7 @@ from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.frozen import dataclass
+from kenobot.ports.memory_files import Mirror
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.database import Database
 
@@ -49,7 +50,7 @@ class TurnServices:
     access: Access
     prompt_service: PromptService
     embedding: EmbeddingWorker
-    mirror: MemoryFiles
+    mirror: Mirror
     model: ReplyModel
     pipeline: Pipeline
     channels: Mapping[str, Channel]

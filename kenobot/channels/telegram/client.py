@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any, Final, Self
 
 import httpx
@@ -49,6 +50,10 @@ class WebhookInTheWay(Rejected):
     """Telegram posts the updates to a webhook, so they cannot be polled."""
 
 
+# Once a process: it takes longer than a request, and a megabyte.
+_load_certificates = lru_cache(maxsize=1)(httpx.create_ssl_context)
+
+
 class TelegramClient:
     """The Bot API methods that the channel needs.
 
@@ -67,8 +72,7 @@ class TelegramClient:
         for name in ("httpx", "httpcore", "telegram"):
             chatty = logging.getLogger(name)
             chatty.setLevel(max(chatty.level, logging.WARNING))
-        # Read once: it takes longer than a request, and connections may open and close often.
-        certificates = self._certificates = httpx.create_ssl_context()
+        certificates = self._certificates = _load_certificates()
         # A long poll holds its connection, so it has a pool of its own and never keeps a reply waiting.
         self._requests = (
             _Request(1, self._poll_seconds + self._deadline, certificates),

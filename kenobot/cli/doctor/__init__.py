@@ -1,24 +1,20 @@
 """`kenobot doctor`: whether the bot is well, what is not, and what to do about it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.deployment import find_deployment
 from kenobot.cli.doctor import home_checks, outside_checks, tool_checks
-from kenobot.cli.doctor.findings import SEVERITIES, Finding
+from kenobot.cli.doctor.findings import Finding, print_findings
 from kenobot.cli.language import say, word_error
 from kenobot.ports.errors import KenobotError
 
 _Check = Callable[[CommandContext], Iterator[Finding]]
-_WARNED = 3
-_MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 
 
 def doctor(context: CommandContext) -> int:
-    """Run every check. Returns 0 when all is well, _WARNED with warnings, options.FAILED with errors."""
+    """Run every check. Returns the exit code, see `print_findings`."""
     args = context.args
     if not context.home.path.is_dir():
         raise options.NoDatabase("home.missing", path=context.home.path)
@@ -26,12 +22,7 @@ def doctor(context: CommandContext) -> int:
     fixed = [finding.fix() for finding in findings if args.fix and finding.fix is not None]
     if fixed:
         findings = list(_all_findings(context, offline=args.offline))
-    worst = max((finding.severity for finding in findings), key=SEVERITIES.index)
-    if args.json:
-        options.print_rows([_row(finding) for finding in findings], True, str)
-    else:
-        _print(findings, fixed, whole=args.all)
-    return {"ok": 0, "note": 0, "warning": _WARNED, "error": options.FAILED}[worst]
+    return print_findings(findings, fixed, whole=args.all, as_json=args.json)
 
 
 def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding]:
@@ -78,24 +69,3 @@ def _run_check(check: _Check, context: CommandContext) -> Iterator[Finding]:
         name = check.__name__.lstrip("_").removeprefix("check_")
         advice = say("Mend what else was found, then run `kenobot doctor` again.")
         yield Finding(name, "error", say("This could not be checked: {reason}", reason=word_error(error)), advice)
-
-
-def _print(findings: list[Finding], fixed: list[str], *, whole: bool) -> None:
-    for line in fixed:
-        print(f"+ {line}")
-    shown = [finding for finding in findings if whole or finding.severity != "ok"]
-    for finding in sorted(shown, key=lambda each: -SEVERITIES.index(each.severity)):
-        print(f"{_MARKS[finding.severity]} {finding.text}")
-        if finding.advice:
-            print(f"    {finding.advice}")
-    good = sum(finding.severity == "ok" for finding in findings)
-    if not shown:
-        print(say("All is well: {count} checks.", count=good))
-    elif not whole:
-        print(say("{count} other checks found nothing.", count=good))
-
-
-def _row(finding: Finding) -> dict[str, Any]:
-    row = asdict(finding)
-    del row["fix"]
-    return row | {"fixable": finding.fix is not None}

@@ -7,7 +7,6 @@ from dataclasses import field
 from typing import Generic, TypeVar
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
@@ -22,6 +21,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import session_id
+from kenobot.ports.memory_files import Mirror
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -42,7 +42,7 @@ class WorkerContext:
     bus: Bus
     clock: Clock
     zone: ZoneInfo
-    files: MemoryFiles
+    files: Mirror
     ledger: Ledger
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None

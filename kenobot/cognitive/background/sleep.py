@@ -6,6 +6,7 @@ command line.
 
 import asyncio
 import contextlib
+import importlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.background.extraction import ExtractionWorker
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import run_rows
@@ -33,6 +33,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
+from kenobot.ports.memory_files import Mirror
 from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 JOB = "sleep"
+_NIGHT_MODULES = ("kenobot.cognitive.background.night_model", "kenobot.cognitive.sleep.night")
 _LOOK_SECONDS = 3600.0
 
 StepListener = Callable[[NightProgress], Awaitable[None]]
@@ -68,7 +70,7 @@ class SleepContext:
     zone: ZoneInfo
     lock: Callable[[], AbstractContextManager[None]]
     ledger: Ledger
-    files: MemoryFiles | None = None
+    files: Mirror | None = None
     extraction: ExtractionWorker | None = None
     indexer: Indexer | None = None
     index: SideIndex | None = None
@@ -189,6 +191,8 @@ class SleepWorker(BackgroundTask):
             run = await self._p.database.write(partial(self._open, at=at, cause=cause, phases=phases))
             told: dict[str, PayloadValue] = {"run": run.id, "cause": run.cause}
             await self._p.bus.emit(SLEEP_STARTED, "sleep", "", resumed=run.at != at, **told)
+            for module in _NIGHT_MODULES:  # by a thread: it takes tenths of a second, and messages come at night, too
+                await asyncio.to_thread(importlib.import_module, module)
             try:
                 await self._cycle(tell).run_night(run)
             finally:

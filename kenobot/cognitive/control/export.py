@@ -28,8 +28,8 @@ from kenobot.ports.memory_files import MemoryImportReport
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import run_steps
 from kenobot.storage.scopes import Scopes
+from kenobot.storage.stepped_work import run_steps
 from kenobot.storage.times import stamp
 
 _EVERY = 1000  # lines between two reports of progress

@@ -1,5 +1,6 @@
 """Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -22,6 +23,8 @@ _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
 _SHOWN = 5
 _ALL = 1.0  # of words that say little: "the van", which is a verb in Spanish
+_BEGINNING = 3  # letters
+_ROUNDING = 1e-9
 _POLICY = DEFAULT.control
 
 
@@ -53,11 +56,16 @@ def index_search(index: SideIndex) -> NearSearch:
     """Search an index as it stands: for use within a transaction, of which it must not learn yet."""
 
     def search(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
-        none: list[LexicalHit] = []
-        found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
-        return [each.id for each in found[:limit]]
+        return search_index(index, text, reach, limit)
 
     return search
+
+
+def search_index(index: SideIndex, text: str, reach: Scopes, limit: int) -> Sequence[int]:
+    """Find the live records within `reach` that share most words with a text, the best first."""
+    none: list[LexicalHit] = []
+    found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
+    return [each.id for each in found[:limit]]
 
 
 def word_overlap(request: str, text: str) -> float:
@@ -65,10 +73,42 @@ def word_overlap(request: str, text: str) -> float:
     return _share(_words(request), text)
 
 
+class OverlapSieve:
+    """Select the texts that say enough of what a request says, letter by letter first, which is cheap.
+
+    least: the share of the request's words that a text has to say.
+    """
+
+    def __init__(self, request: str, least: float) -> None:
+        self._wanted = _words(request)
+        self._least = least
+        self._most_missed = len(self._wanted) - math.ceil(least * len(self._wanted) - _ROUNDING)
+        self._beginnings = [tuple(_beginning(stem) for stem in word) for word in self._wanted]
+
+    def measure(self, text: str) -> float:
+        """Measure as `word_overlap` does; 0 for a text that says less than the least share."""
+        folded, missed = fold(text), 0
+        for word in self._beginnings:
+            if not any(beginning in folded for beginning in word):
+                missed += 1
+                if missed > self._most_missed:
+                    return 0.0
+        share = _share(self._wanted, text)
+        return share if share >= self._least else 0.0
+
+
 def _words(text: str) -> list[tuple[str, ...]]:
     """Split a request into content words, by their stems; all words when there are none."""
     every = list(dict.fromkeys(words(text)))
     return [stems(word) for word in every if word not in STOPWORDS] or [stems(word) for word in every]
+
+
+def _beginning(stem: str) -> str:
+    """Return letters that each word with this stem has.
+
+    A stemmer changes the end of a word, most of a short one, and letters such as ё.
+    """
+    return stem[:_BEGINNING] if stem.isascii() and len(stem) > _BEGINNING else stem[:1]
 
 
 def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:

@@ -34,8 +34,8 @@ def build_graph(
     with_edges: bool = True,
 ) -> Graph:
     """Build the graph of the newest memories. subject: only of memories about it. most_nodes: the heaviest are kept."""
-    rows = newest_records(connection, reach, MOST_MEMORIES, subject, _LONGEST_LABEL)
-    links = links_among(connection, [row.id for row in rows])
+    rows = newest_records(connection, reach, MOST_MEMORIES, subject, _LONGEST_LABEL if detail == "memories" else 0)
+    links = links_among(connection, [row.id for row in rows], into_boxes_alone=not with_edges)
     subjects = {row.subject for row in rows}
     topics = _find_topics(rows, links, subjects)
     nodes, edges = Counter[_Node](), _Edges()
@@ -69,7 +69,8 @@ def _find_topics(
     rows: Sequence[GraphRecord], links: Sequence[GraphLink], subjects: Collection[str]
 ) -> dict[int, frozenset[_Node]]:
     """Find what each memory is about beside its subject, by its number."""
-    found = {row.id: {tag for tag in _read_tags(row) if tag not in MARKS and _CLASS not in tag} for row in rows}
+    read = {tags: _read_tags(tags) for tags in {row.tags for row in rows}}  # many have the same
+    found = {row.id: set(read[row.tags]) for row in rows}
     for link in links:
         topics, named = parse_topics(link.why) if link.type == "member" else ((), False)
         if named:
@@ -84,11 +85,11 @@ def _find_topics(
     }
 
 
-def _read_tags(row: GraphRecord) -> Iterable[str]:
-    if row.tags == "[]":
-        return ()
-    tags = json.loads(row.tags)
-    return map(str, tags) if isinstance(tags, list) else ()
+def _read_tags(stored: str) -> frozenset[str]:
+    """Read the tags of a memory that are topics."""
+    tags = json.loads(stored)
+    named = map(str, tags) if isinstance(tags, list) else ()
+    return frozenset(tag for tag in named if tag not in MARKS and _CLASS not in tag)
 
 
 def _iterate_memory_edges(

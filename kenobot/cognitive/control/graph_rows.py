@@ -42,11 +42,11 @@ def newest_records(connection: Connection, reach: Scopes, limit: int, subject: s
     return list(map(GraphRecord._make, rows))
 
 
-def links_among(connection: Connection, numbers: list[int]) -> list[GraphLink]:
-    """Return the links among some memories, and those that lay one of them into a box."""
+def links_among(connection: Connection, numbers: list[int], *, into_boxes_alone: bool = False) -> list[GraphLink]:
+    """Return the links among some memories, and those that lay one of them into a box, these perhaps alone."""
     ids = json.dumps(numbers)
+    among, values = ("", (ids,)) if into_boxes_alone else (f" OR dst {AMONG}", (ids, ids))
     rows = connection.execute(
-        f"SELECT src, dst, type, why FROM link WHERE src {AMONG} AND (type = 'member' OR dst {AMONG})",
-        (ids, ids),
+        f"SELECT src, dst, type, why FROM link WHERE src {AMONG} AND (type = 'member'{among})", values
     )
     return list(map(GraphLink._make, rows))

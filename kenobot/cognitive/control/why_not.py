@@ -4,21 +4,26 @@ Looks for what a person names among all that is stored, of any scope and status,
 the last message that was answered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
-from kenobot.cognitive.control.find import word_overlap
+from kenobot.cognitive.control.find import OverlapSieve, search_index
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.scoring.turn_candidates import TurnCandidates, gather_candidates
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.question import parse_question
+from kenobot.language.question.search_terms import parse_query
 from kenobot.language.words import fold, words
 from kenobot.ports.explanations import AbsenceExplanation, FoundItem, ReplyExplanation
 from kenobot.ports.identity import OWNER_SCOPE
@@ -29,6 +34,8 @@ from kenobot.storage.scopes import Scopes, scope_names
 
 _LEAST = 0.6  # share of the named words that what is meant has
 _READ = 2000  # records, and messages, that may have one of the words
+_READ_BESIDE_INDEX = 500  # of these, which an index may not know yet
+_SEARCHED = 50  # records, and messages, that an index finds
 _MOST_MESSAGES = 100_000  # of the newest
 _BEGINNING = 4  # letters by which texts are looked through
 _BEFORE = 3  # items that are named as shown or ranked before
@@ -52,7 +59,7 @@ def explain_absence(
 
     query: as its message is searched for; its text is used where there is no reply. reach: where it is looked for.
     """
-    item = _find(connection, text, reach, query.reach, reply.turn if reply is not None else None)
+    item = _find(connection, index, text, reach, query.reach, reply)
     question = reply.question if reply is not None and reply.question else text
     if item is None:
         scopes = scope_names(query.reach) or (OWNER_SCOPE,)
@@ -70,35 +77,80 @@ def explain_absence(
 # ── what is stored ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find(connection: Connection, text: str, reach: Scopes, own: Scopes, asked_in: int | None) -> FoundItem | None:
-    """Find the record or message that matches `text` best: first in reach of the chat, live, a record."""
+def _find(
+    connection: Connection,
+    index: SideIndex | None,
+    text: str,
+    reach: Scopes,
+    own: Scopes,
+    reply: ReplyExplanation | None,
+) -> FoundItem | None:
+    """Find the record or message that matches `text` best: first in reach of the chat, live, told by itself.
+
+    Of those that match as well, one that the reply was shown, then a record, then the newest.
+    """
     said = " ".join(word for word in words(text) if fold(word) not in _ASKING) or text
     pieces = [fold(word)[:_BEGINNING] for word in words(said) if word not in STOPWORDS] or [fold(said)[:_BEGINNING]]
-    found = [*_records(connection, said, pieces, reach), *_turns(connection, said, pieces, reach, asked_in)]
-    scopes = scope_names(own)
+    pieces, sieve, scopes = list(dict.fromkeys(pieces)), OverlapSieve(said, _LEAST), scope_names(own)
 
-    def value(item: FoundItem) -> tuple[bool, bool, float, bool, str]:
-        return (scopes is None or item.scope in scopes, item.is_live, item.overlap, item.kind == "record", item.at)
+    asked_in = reply.turn if reply is not None else None
 
-    return max((item for item in found if item.overlap >= _LEAST), key=value, default=None)
+    def value(item: FoundItem) -> tuple[bool, bool, bool, float]:
+        repeats = item.record is not None and item.record.form == "summary"  # what other memories tell
+        return (scopes is None or item.scope in scopes, item.is_live, not repeats, item.overlap)
+
+    read = _READ if index is None else _READ_BESIDE_INDEX
+    newest = records.iterate_containing(connection, pieces, reach, read)
+    talk = message_rows.iterate_containing(connection, pieces, _MOST_MESSAGES, read)
+    older, older_talk = _search_older(index, said, reach) if index is not None else ([], [])
+    found = [
+        *_records(connection, sieve, newest, older, reach),
+        *_turns(connection, sieve, talk, older_talk, reach, asked_in),
+    ]
+    best = max(found, key=value, default=None)
+    if best is None or not best.is_live:  # the index finds none of those that ended
+        ended = records.iterate_containing(connection, pieces, reach, _READ, ended=True)
+        found += _records(connection, sieve, ended, (), reach)
+        best = max(found, key=value, default=None)
+    if best is None:
+        return None
+    alike = [item for item in found if value(item) == value(best)]
+    alike = [*filter(lambda item: reply is not None and _was_shown(connection, item, reply), alike)] or alike
+    return max(alike, key=lambda item: (item.kind == "record", item.at))
 
 
-def _records(connection: Connection, said: str, pieces: Sequence[str], reach: Scopes) -> list[FoundItem]:
-    """Read the records that may say it; those with letters beyond ASCII always may."""
-    where = " OR ".join(["instr(lower(text), ?)"] * len(pieces)) + " OR text GLOB '*[^ -~]*'"
-    where = f"({where}) AND {records.SAYS}"
-    ids = records.select_ids(connection, where, pieces, reach, order="id DESC", limit=_READ)
+def _search_older(index: SideIndex, said: str, reach: Scopes) -> tuple[Sequence[int], Sequence[int]]:
+    """Search the index for records and messages, however old, that share most words with a text, the best first."""
+    query = parse_query(parse_question(said), "")
+    gather = partial(gather_candidates, scopes=scope_names(reach), query=query, near={}, policy=DEFAULT.recall)
+    talk = index.read(gather, TurnCandidates())
+    turns = sorted(talk.held, key=lambda message: (-talk.worth(talk.held[message]), -message))
+    return search_index(index, said, reach, _SEARCHED), turns[:_SEARCHED]
+
+
+def _records(
+    connection: Connection, sieve: OverlapSieve, texts: Iterable[tuple[int, str]], others: Sequence[int], reach: Scopes
+) -> list[FoundItem]:
+    """Read the records that say enough of it. others: ids of such as have not been read."""
+    likely = [number for number, text in texts if sieve.measure(text)]
+    known = records.by_ids(connection, [*likely, *others], reach).values()
     return [
-        FoundItem("record", each.id, each.text, each.scope, each.created, word_overlap(said, each.text), each)
-        for each in records.by_ids(connection, ids, reach).values()
+        FoundItem("record", each.id, each.text, each.scope, each.created, share, each)
+        for each in known
+        if each.form != "box" and (share := sieve.measure(each.text))
     ]
 
 
 def _turns(
-    connection: Connection, said: str, pieces: Sequence[str], reach: Scopes, asked_in: int | None
+    connection: Connection,
+    sieve: OverlapSieve,
+    texts: Iterable[tuple[int, str]],
+    others: Sequence[int],
+    reach: Scopes,
+    asked_in: int | None,
 ) -> list[FoundItem]:
-    """Read the messages that may say it, but for commands and the question itself."""
-    ids = message_rows.message_ids_containing(connection, pieces, _MOST_MESSAGES, _READ)
+    """Read people's messages that say enough of it, but for commands and the question itself. others: as above."""
+    likely = [number for number, text in texts if sieve.measure(text)]
     return [
         FoundItem(
             "turn",
@@ -106,12 +158,13 @@ def _turns(
             each.line.text,
             each.effective_scope,
             each.at,
-            word_overlap(said, each.text),
+            share,
             session=each.session,
             hidden=each.hidden,
         )
-        for each in message_rows.messages_by_id(connection, ids, scope_names(reach))
-        if not each.text.startswith("/") and each.inbox_id != asked_in
+        for each in message_rows.messages_by_id(connection, [*likely, *others], scope_names(reach))
+        if each.role == "user" and not each.text.startswith("/") and each.inbox_id != asked_in
+        if (share := sieve.measure(each.text))
     ]
 
 

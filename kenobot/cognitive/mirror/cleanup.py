@@ -7,7 +7,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import forget, missing_files, revived_lines
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -18,7 +17,7 @@ from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import PurgePlan
-from kenobot.ports.memory_files import MissingFiles, RevivedLines
+from kenobot.ports.memory_files import Mirror, MissingFiles, RevivedLines
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
@@ -51,7 +50,7 @@ class PurgeFinisher:
 
     database: Database
     path: Path
-    files: MemoryFiles
+    files: Mirror
     indexer: Indexer
 
     async def tick(self) -> None:
@@ -83,7 +82,7 @@ class MissingFilesWorker:
     bus: Bus
     clock: Clock
     zone: ZoneInfo
-    files: MemoryFiles
+    files: Mirror
 
     async def tick(self) -> None:
         """Announce each loss and what came back, once; forget what the owner wants forgotten. Raises StoreError."""

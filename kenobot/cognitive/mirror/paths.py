@@ -120,6 +120,11 @@ def slot_form(name: str) -> Form:
     return _FORMS.get(name, "summary")
 
 
+def has_own_file(record: Record) -> bool:
+    """Return whether a record stands alone in a file of its own, such as a summary, and in none with others."""
+    return record.form in ("profile", "summary", "scratchpad")
+
+
 def path_of(record: Record) -> str | None:
     """Choose the file in which `record` stands, relative to the memory folder; None when it stands in none."""
     kind, _, name = record.scope.partition(":")

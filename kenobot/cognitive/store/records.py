@@ -319,6 +319,23 @@ def iterate_newest_live(connection: Connection, reach: Scopes, limit: int) -> It
     yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
 
 
+def iterate_containing(
+    connection: Connection, pieces: Sequence[str], reach: Scopes, limit: int, *, ended: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yield ids and texts of records that may hold one of `pieces`, folded, the newest first.
+
+    ended: only those that are no longer live.
+    """
+    where, scopes = scope_filter(reach)
+    matches = " OR ".join(["instr(lower(text), ?)"] * len(pieces))  # other letters than ASCII's may fold to any
+    status = f"status IN {STATUSES[1:]} AND {LISTED} AND" if ended else ""
+    yield from connection.execute(
+        f"SELECT id, text FROM record WHERE {status} ({matches} OR text GLOB '*[^ -~]*') AND {SAYS} AND {where} "
+        "ORDER BY id DESC LIMIT ?",
+        (*pieces, *scopes, limit),
+    )
+
+
 def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
     """Return ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
     return select_ids(

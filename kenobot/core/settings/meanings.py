@@ -1,11 +1,13 @@
-"""Read what each setting means: the comments of the shipped kenobot.toml, which stand above their keys."""
+"""Read what each setting means: the comments of the shipped kenobot.toml, above their keys; in Spanish by these."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 from importlib import resources
 
 from kenobot.ports.frozen import dataclass
+from kenobot.ports.sentences import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,17 @@ def read_shipped_sections() -> list[Section]:
 
 
 @lru_cache(maxsize=1)
-def read_meanings() -> Mapping[str, str]:
+def read_spanish() -> Mapping[str, str]:
+    """Return the Spanish of each meaning, by its English."""
+    return tomllib.loads(resources.files(__package__).joinpath("meanings.es.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=2)
+def read_meanings(language: Language = "en") -> Mapping[str, str]:
     """Return what the settings mean, by their dotted keys."""
+    if language == "es":
+        spanish = read_spanish()
+        return {key: spanish[meaning] for key, meaning in read_meanings().items()}
     return {
         f"{section.name}.{key}": row.meaning
         for section in read_shipped_sections()

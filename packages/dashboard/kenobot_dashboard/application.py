@@ -20,14 +20,14 @@ from kenobot.storage import browser_sessions
 from kenobot_dashboard import login
 from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
-from kenobot_dashboard.pages.chat.uploads import BODY_BYTES, SEND_PATH
-from kenobot_dashboard.paths import LOGIN
+from kenobot_dashboard.paths import BASE, CHAT, LOGIN
 from kenobot_dashboard.rendering import render_template, static_path
 from kenobot_dashboard.sessions import csrf_token, read_cookie
 from kenobot_dashboard.viewer import LoginNeeded, find_language
 from kenobot_dashboard.wording import Texts
 from kenobot_http.channel import HttpChannel
 from kenobot_http.problems import describe_problem
+from kenobot_http.uploads import BODY_BYTES
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +44,8 @@ def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     app = FastAPI(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
     )
-    channel.file_paths[SEND_PATH] = BODY_BYTES
+    channel.file_paths[f"{BASE}/chat/send"] = BODY_BYTES
+    channel.owner_chat = CHAT
     app.state.channel, app.state.services = channel, services
     app.state.login = login.LoginLimits(services.clock)
     app.add_exception_handler(LoginNeeded, _ask_for_login)

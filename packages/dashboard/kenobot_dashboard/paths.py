@@ -4,3 +4,5 @@ from typing import Final
 
 BASE: Final = "/dashboard"
 LOGIN: Final = f"{BASE}/login"
+CHAT: Final = "dashboard"
+"""The conversation of the page *chat*."""

@@ -6,7 +6,7 @@ number alone, so a worker that was stopped beyond its heartbeat would end the jo
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 HOMES: Final = "homes"
 BOTS: Final = "bots"
-"""The queues of jobs: homes and their timers, and the polls of bots."""
+"""The queues of jobs: homes and their timers, and the polls of bots. See `activation_rows.queue_of` for a third."""
 
 HEARTBEAT_SECONDS: Final = 2.0
 STALLED_SECONDS: Final = 8.0
@@ -106,7 +106,7 @@ async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float =
     while True:
         try:
             return await work()
-        except UNREACHABLE:
+        except (TimeoutError, *UNREACHABLE):
             if asyncio.get_running_loop().time() > ends:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)
@@ -115,11 +115,11 @@ async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float =
 class HostWorker(Worker):
     """Procrastinate's worker, which tells its jobs to end when it is to end itself. released: set then."""
 
-    def __init__(self, engine: App, queue: str, concurrency: int, name: str) -> None:
+    def __init__(self, engine: App, queues: Sequence[str], concurrency: int, name: str) -> None:
         self.released = asyncio.Event()
         super().__init__(
             engine,
-            queues=[queue],
+            queues=queues,
             name=name,
             concurrency=concurrency,
             fetch_job_polling_interval=FETCH_SECONDS,
@@ -154,10 +154,10 @@ def find_release(context: JobContext) -> asyncio.Event:
     return released
 
 
-async def work(engine: App, queue: str, concurrency: int, name: str, stop: asyncio.Event) -> None:
+async def work(engine: App, queues: Sequence[str], concurrency: int, name: str, stop: asyncio.Event) -> None:
     """Run workers, one after another, until `stop` is set: a database that was away ends one, never the process."""
     while not stop.is_set():
-        worker = HostWorker(engine, queue, concurrency, name)
+        worker = HostWorker(engine, queues, concurrency, name)
         running = asyncio.create_task(worker.run(), name=f"worker {name}")  # type: ignore[no-untyped-call]
         asked = asyncio.create_task(stop.wait())
         await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -170,24 +170,24 @@ async def work(engine: App, queue: str, concurrency: int, name: str, stop: async
             await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def rescue_on(engine: App, queue: str) -> None:
+async def rescue_on(engine: App) -> None:
     """Queue anew, until cancelled, what workers hold that are silent. It runs beside the worker, not as a job of it."""
     while True:
         try:
-            await rescue(engine, queue)
+            await rescue(engine)
         except UNREACHABLE as error:
             _log.debug("nothing is rescued while the database is away: %s", error)
         await asyncio.sleep(_RESCUE_SECONDS)
 
 
-async def rescue(engine: App, queue: str) -> int:
-    """Queue the jobs of silent workers anew; return how many there were. Raises what is in UNREACHABLE.
+async def rescue(engine: App) -> int:
+    """Queue the jobs of silent workers anew, of any queue; return how many there were. Raises what is in UNREACHABLE.
 
     Where another job with the same queueing lock waits, that one does the work, and the stalled one is deleted.
     """
     if isinstance(engine.job_manager, LeasedJobs):
         await engine.job_manager.send_heartbeat_first()
-    stalled = list(await engine.job_manager.get_stalled_jobs(queue=queue, seconds_since_heartbeat=STALLED_SECONDS))
+    stalled = list(await engine.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
     for job in stalled:
         try:
             await engine.job_manager.retry_job(job)

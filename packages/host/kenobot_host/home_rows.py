@@ -14,6 +14,8 @@ from psycopg.types.json import Jsonb
 from kenobot.ports.errors import StoreError
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.capture import SqlValue
+from kenobot_host import move_rows
+from kenobot_host.activation_rows import lock_of, timer_of
 from kenobot_host.schema_rows import ROWS
 from kenobot_host.tables import Row, Table
 
@@ -36,7 +38,10 @@ class Holder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HomeRow:
-    """A home. schema: migrations that its rows have had. version: of its last commit. is_here: not moving away."""
+    """A home. schema: migrations that its rows have had. version: of its last commit.
+
+    is_here: it is not on its way. origin: the cell from which it is arriving; None for one that is here, or leaves.
+    """
 
     home: int
     name: str
@@ -44,14 +49,15 @@ class HomeRow:
     version: int
     sequences: Mapping[str, int]
     is_here: bool
+    origin: str | None
 
 
-_HOME = "SELECT home, name, schema, version, sequences, is_here FROM kenobot.home WHERE "
+_HOME = "SELECT home, name, schema, version, sequences, is_here, origin FROM kenobot.home WHERE "
 
 
-def find_home(connection: Connection, name: str) -> HomeRow | None:
-    """Find a home by its name."""
-    row = connection.execute(_HOME + "name = %s", (name,)).fetchone()
+def find_home(connection: Connection, name: str, *, is_locked: bool = False) -> HomeRow | None:
+    """Find a home by its name. is_locked: nobody else changes it until the transaction ends."""
+    row = connection.execute(_HOME + "name = %s" + (" FOR UPDATE" if is_locked else ""), (name,)).fetchone()
     return None if row is None else HomeRow(*row)
 
 
@@ -62,20 +68,27 @@ def load_home(connection: Connection, home: int) -> HomeRow | None:
 
 
 def insert_home(
-    connection: Connection, name: str, schema: int, sequences: Mapping[str, int], version: int = 1
+    connection: Connection,
+    name: str,
+    schema: int,
+    sequences: Mapping[str, int],
+    version: int = 1,
+    *,
+    origin: str | None = None,
 ) -> int | None:
-    """Add a home without rows; returns its number, None when its name is taken."""
+    """Add a home without rows, unfinished: it is opened once a bot speaks for it, and finds its reminders.
+
+    origin: from where it arrives; then it is not here yet. Returns its number, None when its name is taken.
+    """
     row = connection.execute(
-        "INSERT INTO kenobot.home (name, schema, version, sequences) VALUES (%s, %s, %s, %s) "
-        "ON CONFLICT (name) DO NOTHING RETURNING home",
-        (name, schema, version, Jsonb(dict(sequences))),
+        "INSERT INTO kenobot.home (name, schema, version, sequences, is_here, origin) "
+        "VALUES (%s, %s, %s, %s, %s::text IS NULL, %s) ON CONFLICT (name) DO NOTHING RETURNING home",
+        (name, schema, version, Jsonb(dict(sequences)), origin, origin),
     ).fetchone()
-    return None if row is None else int(row[0])
-
-
-def set_here(connection: Connection, home: int, *, is_here: bool) -> None:
-    """Note whether a home may be committed to here. Waits for a commit that is under way."""
-    connection.execute("UPDATE kenobot.home SET is_here = %s WHERE home = %s", (is_here, home))
+    if row is None:
+        return None
+    connection.execute("INSERT INTO kenobot.activity (home, is_unfinished) VALUES (%s, true)", row)
+    return int(row[0])
 
 
 def count_mail(connection: Connection, home: int) -> int:
@@ -88,7 +101,10 @@ def count_mail(connection: Connection, home: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class HomeState:
-    """A home as `kenobot host status` shows it. changed: its last commit. worker: who holds it, None for nobody."""
+    """A home as `kenobot host status` shows it. changed: its last commit. worker: who holds it, None for nobody.
+
+    is_arriving: of one that is not here, whether it comes from another cell.
+    """
 
     name: str
     home: int
@@ -96,6 +112,7 @@ class HomeState:
     schema: int
     changed: datetime
     is_here: bool
+    is_arriving: bool
     worker: int | None
     file_bytes: int
 
@@ -103,7 +120,8 @@ class HomeState:
 def describe_homes(connection: Connection, name: str | None) -> list[HomeState]:
     """Describe all homes by name, or one."""
     rows = connection.execute(
-        "SELECT name, home, version, schema, changed, is_here, (SELECT worker_id FROM procrastinate_jobs AS job "
+        "SELECT name, home, version, schema, changed, is_here, origin IS NOT NULL, "
+        "(SELECT worker_id FROM procrastinate_jobs AS job "
         "WHERE job.status = 'doing' AND job.task_name = 'activate' AND job.args->>'home' = home.home::text LIMIT 1), "
         "(SELECT coalesce(sum(length(content)), 0) FROM kenobot.file WHERE file.home = home.home)::bigint "
         "FROM kenobot.home AS home WHERE %(name)s::text IS NULL OR name = %(name)s ORDER BY name",
@@ -113,10 +131,16 @@ def describe_homes(connection: Connection, name: str | None) -> list[HomeState]:
 
 
 def delete_home(connection: Connection, home: int) -> None:
-    """Delete a home with all its rows. Its holder commits nothing any more."""
+    """Delete a home with all its rows, and the bots that speak for no other. Its holder commits nothing any more."""
     connection.execute("SELECT 1 FROM kenobot.home WHERE home = %s FOR UPDATE", (home,))  # waits for a commit
     delete_rows(connection, home)
+    connection.execute("DELETE FROM kenobot.bot WHERE bot = ANY(%s)", (move_rows.list_own_bots(connection, [home]),))
     connection.execute("DELETE FROM kenobot.home WHERE home = %s", (home,))
+    connection.execute(
+        "SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs "
+        "WHERE queueing_lock = ANY(%s) AND status = 'todo'",
+        ([lock_of(home), timer_of(home)],),
+    )
 
 
 def delete_rows(connection: Connection, home: int) -> None:

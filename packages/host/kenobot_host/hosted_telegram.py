@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 _MOST: Final = 100  # updates at a time, as Telegram hands over
 _WAIT_SECONDS: Final = 25.0
+_SILENT_SECONDS: Final = 7 * 86_400.0  # nothing stalls while no mail comes: each look at the table has its own end
 _MESSAGES_A_SECOND: Final = 30.0  # of a bot, as Telegram allows
 
 Pool = AsyncConnectionPool[AsyncConnection]
@@ -33,7 +34,7 @@ Holds = Callable[[AsyncConnection], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to send for a home. holds: whether the home is still this worker's."""
+    """The right to send for a home. holds: whether the home is still this worker's, for longer than sending takes."""
 
     pool: Pool
     bot: str
@@ -84,27 +85,27 @@ class MailSource:
     async def get_updates(self, offset: int | None) -> Sequence[object]:
         """Delete what is stored of the updates handed over before, and hand over the oldest that are left."""
         try:
-            async with asyncio.timeout(_WAIT_SECONDS):
-                return await self._load_next(offset)
-        except TimeoutError:
-            return ()
-        except UNREACHABLE as error:
+            await self._delete_stored(offset)
+            while True:
+                self._rung.clear()
+                if mail := await self._load():
+                    return mail
+                await self._rung.wait()
+        except (TimeoutError, *UNREACHABLE) as error:
             raise Unavailable("host.unreachable", reason=error) from None
 
-    async def _load_next(self, offset: int | None) -> Sequence[object]:
+    async def _delete_stored(self, offset: int | None) -> None:
         stored = [number for number in self._given if offset is not None and number < offset]
         if stored:
-            async with self._pool.connection() as connection:
+            async with asyncio.timeout(_WAIT_SECONDS), self._pool.connection() as connection:
                 await mail_rows.delete_mail(connection, self._bot.account, stored)
             self._given = [number for number in self._given if number not in stored]
-        while True:
-            self._rung.clear()
-            async with self._pool.connection() as connection:
-                mail = await mail_rows.load_mail(connection, self._bot.account, self._home, _MOST)
-            if mail:
-                self._given = [number for number, _ in mail]
-                return [json.loads(raw) for _, raw in mail]
-            await self._rung.wait()
+
+    async def _load(self) -> Sequence[object]:
+        async with asyncio.timeout(_WAIT_SECONDS), self._pool.connection() as connection:
+            mail = await mail_rows.load_mail(connection, self._bot.account, self._home, _MOST)
+        self._given = [number for number, _ in mail]
+        return [json.loads(raw) for _, raw in mail]
 
 
 class HostedTelegram(TelegramChannel):
@@ -112,6 +113,7 @@ class HostedTelegram(TelegramChannel):
 
     def __init__(self, settings: TelegramSettings, clock: Clock, source: MailSource, lease: Lease) -> None:
         super().__init__(settings, clock, source)
+        self.stall_seconds = _SILENT_SECONDS
         self._lease = lease
 
     async def send(self, outbound: Outbound) -> str:

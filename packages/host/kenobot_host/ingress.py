@@ -68,6 +68,8 @@ class WebhookTaker:
         async with self._pool.connection() as connection:
             bots = {bot.account: bot for bot in await mail_rows.load_bots(connection)}
         for bot in bots.values():
+            if bot.rests:
+                continue
             if bot.intake == "poll":
                 async with self._pool.connection() as connection:
                     await request_poll(connection, bot.account)
@@ -76,7 +78,11 @@ class WebhookTaker:
                     await self._begin_hook(bot)
                 except ConfigError as error:
                     _log.error("bot %s takes nothing in: %s", bot.account, error)
-        self._hooks = {name: hook for name, hook in self._hooks.items() if name in bots}
+        self._hooks = {
+            name: hook
+            for name, hook in self._hooks.items()
+            if name in bots and bots[name].intake == "webhook" and not bots[name].rests
+        }
 
     async def _begin_hook(self, bot: mail_rows.Bot) -> None:
         token = self._tokens.open(bot.account, bot.token)
@@ -108,7 +114,7 @@ class WebhookTaker:
         try:
             async with asyncio.timeout(_STORE_SECONDS):
                 await take_in(self._pool, known[0].account, updates)
-        except (TimeoutError, *UNREACHABLE) as error:
+        except (TimeoutError, mail_rows.BotRests, *UNREACHABLE) as error:
             _log.warning("an update is not stored, Telegram keeps it meanwhile: %s", error)
             return PlainTextResponse("not stored", 503)
         return PlainTextResponse("")
@@ -143,8 +149,8 @@ async def run_ingress(options: IngressOptions, tokens: BotTokens, stop: asyncio.
             if serving.done():
                 serving.result()
             _log.info("ready: ingress %s on port %d", options.name, server.port)
-            async with run_beside(lambda: rescue_on(engine, BOTS), taker.look_on):
-                await work(engine, BOTS, options.bots, options.name, stop)
+            async with run_beside(lambda: rescue_on(engine), taker.look_on):
+                await work(engine, [BOTS], options.bots, options.name, stop)
         finally:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)

@@ -1,6 +1,7 @@
 """Commit what a working copy changes to PostgreSQL first."""
 
 import sqlite3
+from collections.abc import Callable
 
 from kenobot.storage.capture import ChangeCapture, Changes
 from kenobot_host.home_files import FileWatch
@@ -12,10 +13,17 @@ class PostgresKeeper:
     """The keeper of one writing connection to a working copy, for as long as a job holds the home.
 
     files: of the copy; those that changed are committed with the rows that may speak of them.
+    tell_lost: called when the copy takes no commits any more.
     """
 
-    def __init__(self, store: HomeStore, held: Holder, files: FileWatch | None = None) -> None:
-        self._store, self._held, self._files = store, held, files
+    def __init__(
+        self,
+        store: HomeStore,
+        held: Holder,
+        files: FileWatch | None = None,
+        tell_lost: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._store, self._held, self._files, self._tell_lost = store, held, files, tell_lost
         self._capture = ChangeCapture()
         self._lost: HomeLost | None = None
 
@@ -49,6 +57,7 @@ class PostgresKeeper:
             )
         except HomeLost as error:
             self._lost = error
+            self._tell_lost()
             raise
         write_version(connection, version)
         if self._files is not None and files is not None:

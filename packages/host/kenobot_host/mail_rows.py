@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, LiteralString
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Connection
 
 from kenobot_host.activation_rows import request_activation
 
@@ -25,7 +25,10 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """A bot of the host. account: on its platform. home: of chats without a route; None turns them away."""
+    """A bot of the host. account: on its platform. home: of chats without a route; None turns them away.
+
+    rests: a home of it moves, and its platform keeps what comes meanwhile.
+    """
 
     account: str
     token: str
@@ -33,10 +36,20 @@ class Bot:
     intake: str
     username: str
     home: int | None
+    rests: bool = False
 
 
-_BOTS: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot ORDER BY bot"
-_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot WHERE bot = %s"
+class BotRests(Exception):
+    """A bot is gone, or one of its homes moves: what came is not confirmed, and its platform keeps it."""
+
+
+_BOTS: Final = """
+SELECT bot, token, base_url, intake, username, home,
+  EXISTS (SELECT 1 FROM kenobot.home WHERE home.home = bot.home AND NOT is_here)
+  OR EXISTS (SELECT 1 FROM kenobot.route JOIN kenobot.home USING (home) WHERE route.bot = bot.bot AND NOT is_here)
+FROM kenobot.bot
+"""
+_BOT: Final = _BOTS + " WHERE bot = %s"
 _BOT_OF: Final = """
 SELECT bot, token, base_url, intake, username, home FROM kenobot.bot
 WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(home)s) ORDER BY bot LIMIT 1
@@ -46,8 +59,9 @@ WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(ho
 async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Update]) -> int:
     """Put updates into the mail of their homes and have these activated, in the caller's transaction.
 
-    Returns how many belong to no home, and are dropped.
+    Returns how many belong to no home, and are dropped. Raises BotRests, and then nothing may be confirmed.
     """
+    await _require(connection, "SELECT 1 FROM kenobot.bot WHERE bot = %s FOR KEY SHARE", bot)
     homes: set[int] = set()
     dropped = 0
     for update in updates:
@@ -56,6 +70,8 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
         if row is None or row[0] is None:
             dropped += 1
             continue
+        if row[0] not in homes:  # waits for one that begins to move
+            await _require(connection, "SELECT 1 FROM kenobot.home WHERE home = %s AND is_here FOR KEY SHARE", row[0])
         homes.add(row[0])
         await connection.execute(
             "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) "
@@ -65,6 +81,13 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
     for home in sorted(homes):  # two transactions wait for each other's locks in the same order
         await request_activation(connection, home)
     return dropped
+
+
+async def _require(connection: AsyncConnection, statement: LiteralString, value: object) -> None:
+    """Raise BotRests unless a row is found, which stays as it is until the transaction ends."""
+    found = await connection.execute(statement, (value,))
+    if await found.fetchone() is None:
+        raise BotRests
 
 
 async def load_mail(connection: AsyncConnection, bot: str, home: int, most: int) -> list[tuple[int, str]]:
@@ -93,7 +116,7 @@ async def find_homes_with_mail(connection: AsyncConnection, homes: Collection[in
 
 async def load_bots(connection: AsyncConnection) -> list[Bot]:
     """Return every bot of the host."""
-    found = await connection.execute(_BOTS)
+    found = await connection.execute(_BOTS + " ORDER BY bot")
     return [Bot(*row) for row in await found.fetchall()]
 
 
@@ -102,6 +125,11 @@ async def load_bot(connection: AsyncConnection, account: str) -> Bot | None:
     found = await connection.execute(_BOT, (account,))
     row = await found.fetchone()
     return Bot(*row) if row else None
+
+
+def load_tokens(connection: Connection) -> list[tuple[str, str]]:
+    """Return the tokens of all bots as they are stored, by account."""
+    return connection.execute("SELECT bot, token FROM kenobot.bot ORDER BY bot").fetchall()
 
 
 async def set_username(connection: AsyncConnection, account: str, username: str) -> None:
@@ -134,8 +162,8 @@ async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
 
 
 async def find_home_number(connection: AsyncConnection, name: str) -> int | None:
-    """Return the number of a home by its name."""
-    found = await connection.execute("SELECT home FROM kenobot.home WHERE name = %s", (name,))
+    """Return the number of a home by its name; None where there is none, or it moves. It stays until the end."""
+    found = await connection.execute("SELECT home FROM kenobot.home WHERE name = %s AND is_here FOR KEY SHARE", (name,))
     row = await found.fetchone()
     return int(row[0]) if row else None
 

@@ -1,6 +1,7 @@
 """Poll bots for updates and put these into the mail: one poller a token, because the platform lets no two ask."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Sequence
@@ -44,7 +45,7 @@ def read_updates(raws: Sequence[object]) -> list[mail_rows.Update]:
 
 
 async def take_in(pool: Pool, bot: str, updates: Sequence[mail_rows.Update]) -> None:
-    """Put updates into the mail in one transaction. Raises what is in UNREACHABLE."""
+    """Put updates into the mail in one transaction. Raises what is in UNREACHABLE, and BotRests."""
     async with pool.connection() as connection:
         dropped = await mail_rows.put_mail(connection, bot, updates)
     if dropped:
@@ -71,7 +72,7 @@ class BotPoller:
         """
         async with self._pool.connection() as connection:
             bot = await mail_rows.load_bot(connection, account)
-            if bot is None or bot.intake != "poll":
+            if bot is None or bot.rests or bot.intake != "poll":
                 return
             await request_poll(connection, account)
         polling = asyncio.create_task(self._poll_on(bot, holds), name=f"poll {account}")
@@ -81,7 +82,12 @@ class BotPoller:
         finally:
             asked.cancel()
             polling.cancel()
-            await asyncio.gather(polling, return_exceptions=True)
+            (ended,) = await asyncio.gather(polling, return_exceptions=True)
+        if isinstance(ended, Exception):  # such as a token that is sealed for another key
+            _log.error("bot %s takes nothing in: %s", account, ended)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_RETRY.longest):
+                    await released.wait()
 
     async def _poll_on(self, bot: mail_rows.Bot, holds: Holds) -> None:
         client = build_client(bot, self._tokens.open(bot.account, bot.token), self._clock)
@@ -94,6 +100,8 @@ class BotPoller:
                         if not await holds(connection):
                             _log.warning("bot %s is polled by another ingress by now", bot.account)
                             return
+                        if await mail_rows.load_bot(connection, bot.account) != bot:  # gone, resting or changed
+                            return
                     if not bot.username:
                         bot = await self._learn_name(bot, client)
                     updates = read_updates(await client.get_updates(offset))
@@ -101,6 +109,8 @@ class BotPoller:
                         await take_in(self._pool, bot.account, updates)
                         offset = max(update.number for update in updates) + 1
                     failures = 0
+                except mail_rows.BotRests:
+                    return
                 except (RemoteError, *UNREACHABLE) as error:
                     _log.warning("bot %s is not polled: %s", bot.account, error)
                     asked = error.retry_after if isinstance(error, RemoteError) else None

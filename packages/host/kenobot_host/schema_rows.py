@@ -4,6 +4,8 @@ Three sources: our own migrations, the tables of homes as SQLite's schema has th
 homes only ever gains columns: a worker of the version before writes on without them, and they have their defaults.
 """
 
+import contextlib
+import time
 from collections.abc import Iterable
 from importlib import resources
 
@@ -18,6 +20,8 @@ ROWS = "kenobot_home"
 
 _LOCK = 0x6B656E6F  # "keno": of advisory locks, one upgrade at a time
 _OWN, _HOMES, _ENGINE = "kenobot-host", "homes", "procrastinate"
+_LOCK_MILLISECONDS = 500  # less than the second after which PostgreSQL breaks one of two that wait for each other
+_TRIES, _PAUSE_SECONDS = 60, 0.5
 _AFTER = 50  # Procrastinate numbers its migrations: from this number on, for when no older worker runs
 _BEGIN = """
 CREATE SCHEMA IF NOT EXISTS kenobot;
@@ -31,10 +35,20 @@ CREATE TABLE IF NOT EXISTS kenobot.migration (
 def upgrade_schema(connection: Connection, *, finish: bool = False) -> list[str]:
     """Create or upgrade all tables, in one transaction; returns the migrations that were made.
 
+    It waits for no table longer than a moment, for what comes behind it would wait as well; it begins again instead.
     finish: no worker of the version before runs any more, and what only it needs may go.
     """
+    for _ in range(_TRIES):
+        with contextlib.suppress(errors.LockNotAvailable):
+            return _upgrade(connection, finish)
+        time.sleep(_PAUSE_SECONDS)
+    return _upgrade(connection, finish)
+
+
+def _upgrade(connection: Connection, finish: bool) -> list[str]:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
         connection.execute(_BEGIN)
         done = _read_done(connection)
         made = _upgrade_engine(connection, done, finish)  # first: functions of ours read its tables

@@ -16,7 +16,10 @@
 
 import asyncio
 import contextlib
+import ctypes
+import gc
 import logging
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -42,16 +45,22 @@ from kenobot.ports.errors import ConfigError, Fenced, StoreError
 from kenobot.storage.connection import Connection
 from kenobot.storage.keeper import Keeper
 from kenobot.storage.mail_counts import count_mail, find_next_part
+from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.copy_check import list_copies
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
-from kenobot_host.working_copies import WorkingCopies
+from kenobot_host.tables import newest_schema
+from kenobot_host.working_copies import WorkingCopies, read_version_of
 
 _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.25
 _PROBE_SECONDS: Final = 2.0
+_COLLECT_SECONDS: Final = 60.0  # between two times that memory is given back
+_COLLECTED_SHARE: Final = 4
+_REST_SECONDS: Final = 30.0  # after which a connection that nobody uses is closed
 _FAILURES: Final = 3
 _TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
 _ADDRESS: Final = "KENOBOT_CHANNELS__TELEGRAM__BASE_URL"
@@ -62,6 +71,7 @@ class HostServices:
     """Services that all homes of a worker share. idle_seconds: without mail or work, before a home is put away.
 
     folder: of the working copies. environ: of the settings that all homes have, such as the key of a provider.
+    threads: that do the work of their databases.
     """
 
     pool: Pool
@@ -71,6 +81,7 @@ class HostServices:
     clock: Clock
     environ: Mapping[str, str]
     idle_seconds: float
+    threads: SharedThreads
 
 
 class WarmHomes:
@@ -80,12 +91,14 @@ class WarmHomes:
         self._services = services
         self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
         self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
+        self._put_away = 0  # since their memory was given back
+        self._collects_at = 0.0
 
     def build_keeper(self, database: Path) -> Keeper | None:
         """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
         for home in tuple(self._open.values()):
             if home.is_copied and home.home.database == database:
-                return self._services.copies.build_keeper(home.activation)
+                return self._services.copies.build_keeper(home.activation, home.note_behind)
         return None
 
     @property
@@ -100,35 +113,87 @@ class WarmHomes:
             async with lock:  # an activation that was lost closes its copy before the next one takes it
                 await self._serve(activation, released)
         finally:
-            if not lock.locked():
-                self._locks.pop(activation.home, None)
+            self._forget_lock(activation.home)
+
+    def _forget_lock(self, home: int) -> None:
+        if (lock := self._locks.get(home)) is not None and not lock.locked():
+            del self._locks[home]
 
     async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
         pool = self._services.pool
         async with pool.connection() as connection:
-            if released.is_set() or not await activation_rows.note_opened(connection, activation.home):
+            if released.is_set():  # it was fetched at the last moment
+                await activation_rows.request_activation(connection, activation.home)
+                return
+            if not await self._may_open(connection, activation.home):
+                return
+            if not await activation_rows.note_opened(connection, activation.home):
                 return
             bot = await mail_rows.find_bot_of(connection, activation.home)
-        if bot is None:
-            raise ConfigError("host.no_bot", home=activation.home)
+        if bot is None:  # whoever sets one has the home opened
+            _log.warning("%s", ConfigError("host.no_bot", home=activation.home))
+            return
         home = WarmHome(self._services, activation, bot)
         self._open[activation.home] = home
         try:
             await home.run(released)
         finally:
             del self._open[activation.home]
+            self._put_away += 1
+
+    async def _may_open(self, connection: AsyncConnection, home: int) -> bool:
+        """Return whether a home may be opened by this worker; one that a newer version wrote is passed on."""
+        state = await activation_rows.find_state(connection, home)
+        if state is None or not state.is_here:  # whoever moves it has it opened again
+            return False
+        if state.schema > newest_schema():
+            _log.info("home %d is of a newer KenoBot: it is left to workers of that version", home)
+            await activation_rows.request_newer(connection, home, state.schema)
+            return False
+        return True
+
+    async def remove_stale_copies(self) -> None:
+        """Remove copies of homes that were committed to elsewhere since, moved away, or are gone.
+
+        They are of no use, and hold what was erased since, also on a machine that never opens the home again.
+        """
+        found = await asyncio.to_thread(list_copies, self._services.folder)
+        versions = {home: await asyncio.to_thread(read_version_of, path) for home, path in found}
+        async with self._services.pool.connection() as connection:
+            current = await activation_rows.load_versions(connection, list(versions))
+        for home, version in versions.items():
+            if current.get(home) == version or home in self._open or home in self._locks:
+                continue
+            async with self._locks.setdefault(home, asyncio.Lock()):
+                await asyncio.to_thread(shutil.rmtree, self._services.folder / str(home))
+            self._forget_lock(home)
 
     async def ring_on(self) -> None:
-        """Tell open homes of mail, and of leases that have passed on, until cancelled."""
+        """Look after all open homes, until cancelled: tell them of mail and of leases that have passed on.
+
+        What none of them did for a while is closed. They have no timers of their own for any of that.
+        """
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
+            self._services.threads.rest_unused(_REST_SECONDS)
+            await self._give_back_memory()
             if not self._open:
                 continue
+            for home in tuple(self._open.values()):
+                home.look()
             try:
                 async with self._services.pool.connection() as connection:
                     await self._ring(connection)
             except UNREACHABLE as error:
                 _log.debug("no mail is looked for while the database is away: %s", error)
+
+    async def _give_back_memory(self) -> None:
+        """Collect what homes leave behind that were put away; after many of them, for it keeps everybody waiting."""
+        now = self._services.clock.monotonic()
+        if self._put_away > len(self._open) // _COLLECTED_SHARE and now > self._collects_at:
+            self._put_away, self._collects_at = 0, now + _COLLECT_SECONDS
+            gc.collect()
+            await asyncio.to_thread(_trim_heap)
 
     async def _ring(self, connection: AsyncConnection) -> None:
         homes = dict(self._open)
@@ -143,23 +208,50 @@ class WarmHomes:
 class WarmHome:
     """A home that is open.
 
-    rung: there may be mail. lost: the home is another worker's by now. is_copied: commits of its copy are kept.
-    is_behind: its copy takes no commits any more, and has to be made anew.
+    rung: there may be mail. lost: the home is another worker's by now, or is to move away. is_copied: commits of its
+    copy are kept. is_behind: the copy takes no commits any more, and has to be made anew.
     """
 
     def __init__(self, services: HostServices, activation: Activation, bot: mail_rows.Bot) -> None:
         self.activation = activation
         self.home = Home(services.folder / str(activation.home))
-        self.rung, self.lost = asyncio.Event(), asyncio.Event()
+        self.rung, self.lost, self._is_over = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.is_copied = self.is_behind = False
+        self._app: App | None = None
+        self._ends = self._probes_at = 0.0
+        self._failures = 0
+        self._probing: asyncio.Task[None] | None = None
         self._services = services
         self._bot = bot
         self._source = MailSource(services.pool, bot, activation.home, self.rung)
+
+    def note_behind(self) -> None:
+        """Note that the copy takes no commits any more. May be called from any thread."""
+        self.is_behind = True
+
+    def look(self) -> None:
+        """Look whether the home has been idle for long enough, or its copy has fallen behind."""
+        app = self._app
+        if app is None:
+            return
+        now = app.clock.monotonic()
+        if self.rung.is_set() or not self._source.is_empty or not _is_idle(app):
+            self._ends = now + self._services.idle_seconds
+            if now > self._probes_at and self._probing is None:
+                self._probes_at = now + _PROBE_SECONDS
+                self._probing = asyncio.create_task(self._probe(app), name=f"copy of home {self.activation.home}")
+        if self.is_behind or app.database.is_behind or now > self._ends:
+            self._is_over.set()
 
     async def holds(self, connection: AsyncConnection) -> bool:
         """Return whether the home is still this worker's."""
         held = self.activation
         return await activation_rows.holds(connection, held.job, held.worker, held.attempts)
+
+    async def renew(self, connection: AsyncConnection) -> bool:
+        """Return whether the home is still this worker's, and see to it that it stays so for some seconds."""
+        held = self.activation
+        return await activation_rows.renew_lease(connection, held.job, held.worker, held.attempts)
 
     async def run(self, released: asyncio.Event) -> None:
         """Open, serve and put away; end where the home is lost. Raises KenobotError where it cannot be opened."""
@@ -204,7 +296,8 @@ class WarmHome:
         loaded = load_settings(self.home, {**self._services.environ, **own})
         log.redact_also(tuple(loaded.secrets()))
         parts = self._build_parts(loaded)
-        return App(self.home, loaded, self._services.clock, parts, Random())  # noqa: S311 - trace ids and jitter
+        rng, shared = Random(), self._services.threads  # noqa: S311 - trace ids and jitter
+        return App(self.home, loaded, self._services.clock, parts, rng, shared=shared)
 
     def _build_parts(self, loaded: ResolvedSettings) -> PluginInstances:
         """Build the plugins of the home, its channel fed from the mail."""
@@ -216,7 +309,7 @@ class WarmHome:
             )
         settings: TelegramSettings = loaded.plugin_settings("kenobot.channels", CHANNEL, TelegramSettings)
         settings = settings.model_copy(update={"webhook_url": ""})  # the host's ingress takes these in
-        lease = Lease(services.pool, self._bot.account, self.holds)
+        lease = Lease(services.pool, self._bot.account, self.renew)
         channel = HostedTelegram(settings, services.clock, self._source, lease)
         return replace(parts, channels={CHANNEL: channel})
 
@@ -236,33 +329,32 @@ class WarmHome:
             await asyncio.gather(intake, behind, return_exceptions=True)
 
     async def _await_end(self, app: App, released: asyncio.Event) -> None:
-        ends = app.clock.monotonic() + self._services.idle_seconds
-        probing = asyncio.create_task(self._probe(app), name=f"copy of home {self.activation.home}")
+        self._ends = app.clock.monotonic() + self._services.idle_seconds
+        self._app = app
         try:
-            while not (released.is_set() or self.lost.is_set() or self.is_behind):
-                is_at_work = self.rung.is_set() or not self._source.is_empty or not _is_idle(app)
-                if is_at_work or (app.clock.monotonic() > ends and not await self._may_rest(app)):
-                    ends = app.clock.monotonic() + self._services.idle_seconds
-                elif app.clock.monotonic() > ends:
+            while True:
+                await _await_first(released, self.lost, self._is_over)
+                self.is_behind = self.is_behind or app.database.is_behind
+                if released.is_set() or self.lost.is_set() or self.is_behind or await self._may_rest(app):
                     return
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_SECONDS):
-                        await _await_first(released, self.lost)
+                self._ends = app.clock.monotonic() + self._services.idle_seconds
+                self._is_over.clear()
         finally:
-            probing.cancel()
+            self._app = None
+            if self._probing is not None:
+                self._probing.cancel()
 
     async def _probe(self, app: App) -> None:
-        """Find out that the copy takes no commits any more: one that fell behind its rows never does again."""
-        failures = 0
-        while failures < _FAILURES:
-            await app.clock.sleep(_PROBE_SECONDS)
-            try:
-                await app.database.write(lambda connection: None)
-                failures = 0
-            except StoreError as error:
-                failures += 1
-                _log.warning("the copy of home %d takes no commit: %s", self.activation.home, error)
-        self.is_behind = True
+        """Find out, while something is at work, that the copy takes no commits any more."""
+        try:
+            await app.database.write(lambda connection: None)
+            self._failures = 0
+        except StoreError as error:
+            self._failures += 1
+            _log.warning("the copy of home %d takes no commit: %s", self.activation.home, error)
+        finally:
+            self._probing = None
+        self.is_behind = self.is_behind or self._failures >= _FAILURES
 
     async def _may_rest(self, app: App) -> bool:
         """Return whether nothing comes up before the home would be put away and opened anew."""
@@ -278,6 +370,12 @@ class WarmHome:
         times = [at for at in found if at is not None]
         counts = count_mail(connection, now)
         return min(times, default=None), bool(counts.waiting or counts.undelivered)
+
+
+def _trim_heap() -> None:
+    """Give what is free of the heap back to the machine, where the C library can."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_idle(app: App) -> bool:

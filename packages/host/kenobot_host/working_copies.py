@@ -5,6 +5,7 @@ written anew each time, but attachments that are there.
 """
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -57,9 +58,9 @@ class WorkingCopies:
             migrate(home.database, home.backups)
             self._complete(held, home.database, watch, row.schema)
 
-    def build_keeper(self, held: Holder) -> PostgresKeeper:
+    def build_keeper(self, held: Holder, tell_lost: Callable[[], object] = lambda: None) -> PostgresKeeper:
         """Build the keeper of one writing connection to a home's database."""
-        return PostgresKeeper(self._store, held, self._files[held.home])
+        return PostgresKeeper(self._store, held, self._files[held.home], tell_lost)
 
     def put_away(self, held: Holder, home: Home) -> None:
         """Commit the files that changed after the last commit, once the database is closed. Raises as a keeper."""
@@ -101,3 +102,9 @@ def _read_state(database: Path) -> tuple[int, int] | None:
             return read_schema(connection), read_version(connection)
     except (sqlite3.Error, StoreError):
         return None
+
+
+def read_version_of(database: Path) -> int | None:
+    """Read the version of a home that a working copy is of; None for one that cannot be read."""
+    state = _read_state(database)
+    return state[1] if state is not None else None

@@ -20,6 +20,7 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.sentences import Language
 from kenobot.ports.signals import Signals
+from kenobot_http.arrivals import Arrivals
 from kenobot_http.calls import FOLLOWED, Call, Calls
 from kenobot_http.problems import explain_refusal
 from kenobot_http.server import HOOKS, Server, bound_body
@@ -49,7 +50,8 @@ class HttpChannel:
 
     build_backend: builds the API of a bot; None: there is none, as in a channel that only tells its settings.
     others: the channels that run, by name, some of which take requests of their platforms. file_paths: the bytes that
-    bodies may have at paths that take files.
+    bodies may have at paths that take files. owner_chat: see `kenobot.ports.channel.Capabilities`. arrivals: wakes
+    those who read along.
     language: the owner's, of refusals for callers who name none.
     """
 
@@ -65,9 +67,11 @@ class HttpChannel:
         self.settings = settings
         self.clock = clock
         self.calls = Calls()
+        self.arrivals = Arrivals()
+        self.owner_chat = ""
         self.backend: Backend | None = None
         self.others: Mapping[str, Channel] = {}  # bounded: the channels there are; start
-        self.file_paths: dict[str, int] = {}  # bounded: the pages that take files; start
+        self.file_paths: dict[str, int] = {}  # bounded: the routes that take files; start
         self.server: Server | None = None
         self.language: Callable[[], Language] = lambda: "en"
         self._signals = signals
@@ -81,6 +85,7 @@ class HttpChannel:
             drafts=self.calls.has_followers,
             draft_seconds=_DRAFT_SECONDS,
             keeps_answers=True,
+            owner_chat=self.owner_chat,
         )
 
     def serve_bot(self, bot: BotServices) -> None:
@@ -97,9 +102,10 @@ class HttpChannel:
         unsubscribe = self._signals.subscribe(FOLLOWED, self.calls.hear)
         self._sink = sink
         self.calls.begin()
+        self.arrivals.begin()
         self.server = Server(self._app(), self.settings.host, self.settings.port)
         try:
-            await self.server.serve(before_closing=self.calls.close)
+            await self.server.serve(self.calls.close, self.arrivals.close)
         finally:
             self._sink = None
             unsubscribe()
@@ -138,6 +144,7 @@ class HttpChannel:
         return (MessagePart(text),) if text else ()
 
     async def send(self, outbound: Outbound) -> str:
+        self.arrivals.note(outbound.chat)
         return str(outbound.id)
 
     async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -33,6 +34,7 @@ HOOKS = "/hooks/"  # path above what platforms post
 HOOK_BYTES = 4 * 1024 * 1024  # of what a platform posts: Meta batches up to 3 MB
 LONG_HOOKS = 8  # at the same time that are above the bound of other requests, as no signature is checked before
 _RETRY_SECONDS = "5"
+_FORM = b"multipart/form-data"
 FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
 
@@ -121,10 +123,11 @@ class Server:
         self.port = port
         self.is_listening = asyncio.Event()
 
-    async def serve(self, before_closing: Callable[[], None]) -> None:
+    async def serve(self, before_closing: Callable[[], None], before_ending: Callable[[], None] | None = None) -> None:
         """Serve until cancelled; then take no more requests, and give those under way some seconds.
 
-        before_closing: called when these are over. Raises Unavailable when the address cannot be listened on.
+        before_closing: called when these are over; before_ending: before they are waited for. Raises Unavailable when
+        the address cannot be listened on.
         """
         try:
             listener = await _listen(self._host, self.port)
@@ -155,6 +158,8 @@ class Server:
         finally:
             self.is_listening.clear()
             server.should_exit = True
+            if before_ending is not None:
+                before_ending()
             await _end(serving, before_closing)
             listener.close()
 
@@ -190,24 +195,34 @@ async def _listen(host: str, port: int) -> socket.socket:
 def bound_body(app: ASGIApp, most: int, files: Mapping[str, int] = MappingProxyType({})) -> ASGIApp:
     """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds.
 
-    files: bounds of the paths that take files, whose handlers read no body before they know who sends it. What
-    platforms post has a bound of its own, too. Few may be above `most` at the same time; others come again.
+    files: bounds of the forms at paths that take files, whose handlers read no body before they know who sends it; `*`
+    is any name in a path. What platforms post has a bound of its own, too. Few may be above `most` at the same time;
+    others come again.
     """
     long_hooks = 0
+    takers = [(re.compile(re.escape(path).replace(r"\*", "[^/]+")), bound) for path, bound in files.items()]
+
+    def find_bound(path: str, headers: Mapping[bytes, bytes]) -> int | None:
+        """Return how long a form with files may be; None where none is taken."""
+        if not headers.get(b"content-type", b"").lower().startswith(_FORM):
+            return None
+        return next((bound for taker, bound in takers if taker.fullmatch(path)), None)
 
     async def serve_bounded(scope: Scope, receive: Receive, send: Send) -> None:
         nonlocal long_hooks
         if scope["type"] != "http":
             return
         path: str = scope["path"]
-        longest = max(most, HOOK_BYTES if path.startswith(HOOKS) else files.get(path, most))
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        headers = dict(scope["headers"])
+        bound = find_bound(path, headers)
+        longest = max(most, HOOK_BYTES if path.startswith(HOOKS) else bound or most)
+        announced = headers.get(b"content-length", b"0")
         is_too_long = not announced.isdigit() or int(announced) > longest
-        if is_too_long and path not in files:
+        if is_too_long and bound is None:
             response = refuse(Request(scope), 413, Sentence("http.body_too_long"), {"Connection": "close"})
             await response(scope, receive, send)
             return
-        ends = asyncio.get_running_loop().time() + (_FILE_SECONDS if path in files else _BODY_SECONDS)
+        ends = asyncio.get_running_loop().time() + (_BODY_SECONDS if bound is None else _FILE_SECONDS)
         size, is_whole, is_long = 0, False, False
 
         async def receive_bounded() -> Message:

@@ -19,7 +19,7 @@ from kenobot.language.words import fold
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import migrate
-from kenobot.storage.database import run_steps
+from kenobot.storage.stepped_work import run_steps
 from kenobot.storage.transactions import write_in_steps
 from kenobot_importers import agent_memories, kenobot_js, workspaces
 from kenobot_importers.apply_plan import ImportReport, apply_plan

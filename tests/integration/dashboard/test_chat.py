@@ -2,13 +2,16 @@
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.provider import Reply, ToolCall
-from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_FILES
+from kenobot.ports.signals import MESSAGE_QUARANTINED
+from kenobot_http.uploads import MOST_BYTES, MOST_FILES
 from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import BASE, Browser, owner, stranger
 from tests.integration.dashboard.chromium import find_chromium, find_violations, is_within_width, open_page
@@ -139,6 +142,29 @@ async def test_what_an_answer_did_is_told_on_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+async def test_a_notice_is_shown_in_an_open_page(bot: ServedBot) -> None:
+    """Without a reload, once, in the place of what an empty page says, also after an answer came in between."""
+    find_chromium()
+    async with open_page(bot, width=360) as page:
+        await page.goto(f"{bot.base}{BASE}/chat")
+        await page.get_by_text("Nothing was said here yet").wait_for()
+        while not bot.channel.arrivals.is_read:
+            await asyncio.sleep(0.01)
+        await _say(bot, "The **kettle** boils.")
+        await page.locator("#log strong").get_by_text("kettle").wait_for()
+        assert not await page.get_by_text("Nothing was said here yet").is_visible()
+        await page.fill("#text", "Thank you.")
+        await page.press("#text", "Enter")
+        await page.get_by_role("link", name="what did it do?").wait_for()
+        await _say(bot, "The soup is ready.")
+        await page.get_by_text("The soup is ready.").wait_for()
+        assert await page.locator("#log .line").count() == 4
+        assert await find_violations(page) == []
+        await page.reload()
+        assert await page.locator("#log .line").count() == 4
+
+
+@pytest.mark.long
 async def test_files_and_what_an_answer_did_are_live(tmp_path: Path) -> None:
     """A file is sent with its message, the field is empty again, and one click tells what the answer stored."""
     find_chromium()
@@ -171,3 +197,85 @@ async def test_files_and_what_an_answer_did_are_live(tmp_path: Path) -> None:
         await page.get_by_role("button", name="Send").click()
         assert "more than 20 MB" in await page.evaluate("document.getElementById('files').validationMessage")
         assert await page.locator("#log .line").count() == 2
+
+
+async def test_what_the_bot_says_of_its_own_accord_arrives_in_an_open_page(bot: ServedBot) -> None:
+    """A notice comes by the page's stream, once, also where the stream was broken off; a stranger has none."""
+    async with owner(bot) as browser:
+        await _send(browser, "Hello", [])
+        path = re.findall(r'hx-sse:connect="([^"]+)"', await browser.get("/chat"))[0]
+        async with browser.client.stream("GET", path) as stream:
+            pieces = stream.aiter_text()
+            await _say(bot, "The *kettle* boils.")
+            piece = await _read_piece(pieces)
+            assert "<em>kettle</em>" in piece
+        seen = re.findall(r"^id: (\d+)$", piece, re.MULTILINE)[0]
+        await _say(bot, "The soup is ready.")
+        async with browser.client.stream("GET", path, headers={"Last-Event-ID": seen}) as stream:
+            piece = await _read_piece(stream.aiter_text())
+            assert "soup" in piece
+            assert "kettle" not in piece
+        page = await browser.read("/chat")
+        assert page.index("Hello") < page.index("kettle") < page.index("soup")
+        async with stranger(bot) as client:
+            assert (await client.get(path)).status_code == 303
+
+
+async def test_an_open_page_does_not_hold_up_the_end_of_the_bot(bot: ServedBot) -> None:
+    """Its stream ends at once, though nothing is sent."""
+    async with owner(bot) as browser, browser.client.stream("GET", f"{BASE}/chat/live?after=0") as stream:
+        reading = asyncio.create_task(anext(stream.aiter_text(), "over"))
+        while not bot.channel.arrivals.is_read:
+            await asyncio.sleep(0)
+        stopping = asyncio.create_task(bot.stop_serving())
+        assert await asyncio.wait_for(reading, 30) == "over"
+        await stopping
+
+
+async def test_an_alert_reaches_an_owner_who_writes_on_this_page_alone(bot: ServedBot) -> None:
+    """What came before their first words waits for them, and is told once, in its order, with its time."""
+    for channel in ("matrix", "irc"):
+        await bot.app.bus.emit(MESSAGE_QUARANTINED, "test", "t", channel=channel, reason="no")
+        await _settle(bot)
+    async with owner(bot) as browser:
+        assert "matrix" not in await browser.read("/chat")
+        async with await bot.client() as program:
+            await program.post("/v1/conversations/notes/messages", json={"text": "hello, how are you?"})
+        await _settle(bot)
+        page = await browser.read("/chat")
+        assert page.index("matrix") < page.index("irc")
+        assert page.count("Since 20") == 2
+        await bot.app.bus.emit(MESSAGE_QUARANTINED, "test", "t", channel="xmpp", reason="no")
+        await _settle(bot)
+        page = await browser.read("/chat")
+        assert page.index("irc") < page.index("xmpp")
+        assert page.count("Since 20") == 2
+        async with await bot.client() as program, await bot.client("bob") as guest:
+            told = (await program.get("/v1/notices", params={"limit": 2})).json()
+            assert ["xmpp" in told["items"][0]["text"], "irc" in told["items"][1]["text"]] == [True, True]
+            rest = (await program.get("/v1/notices", params={"cursor": told["next"]})).json()
+            assert ["matrix" in each["text"] for each in rest["items"]] == [True]
+            assert rest["items"][0]["conversation"] == "dashboard"
+            assert (await guest.get("/v1/notices")).json()["items"] == []
+
+
+async def _say(bot: ServedBot, text: str) -> None:
+    """Have the bot say something of its own accord in the chat of the page."""
+    await BotMessenger(bot.app.database, bot.app.clock, {"http": bot.channel}, bot.app.delivery).send(
+        "http", "dashboard", text
+    )
+
+
+async def _settle(bot: ServedBot) -> None:
+    await bot.app.bus.drain()
+    await bot.app.owner_alerts.under_way.wait_idle()
+    await bot.app.delivery.queue.wait_idle()
+
+
+async def _read_piece(pieces: AsyncIterator[str]) -> str:
+    """Read the next event of a stream."""
+    text = ""
+    async with asyncio.timeout(30):
+        while "\n\n" not in text.replace(": waiting\n\n", ""):
+            text += await anext(pieces)
+    return text

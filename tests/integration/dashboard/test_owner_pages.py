@@ -187,6 +187,8 @@ async def test_a_setting_is_changed_by_the_same_rules_as_on_the_command_line(bot
         await browser.post("/settings/bot.name", value=SCRIPT)
         assert "<script>alert" not in await browser.get("/settings")
         assert "<script>alert" not in await browser.get("/settings/bot.name")
+    async with owner(bot, **{"Accept-Language": "es"}) as browser:
+        assert "Cómo se llama el bot." in await browser.read("/settings/bot.name")
 
 
 async def test_people_are_let_in_turned_away_and_put_out(bot: ServedBot) -> None:

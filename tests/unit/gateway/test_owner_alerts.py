@@ -20,8 +20,10 @@ from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.kept_notices import KeptNotice, keep_notice, load_notices
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.ports.sentences import Sentence
@@ -30,6 +32,7 @@ from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
+    MESSAGE_IN,
     MESSAGE_QUARANTINED,
     MESSAGE_STORE_FAILED,
     PAIRING_REQUESTED,
@@ -289,11 +292,64 @@ async def test_damaged_notes_harm_nobody(house: House, value: str) -> None:
     assert len(await house.tell(MESSAGE_DEAD_LETTERED)) == 1
 
 
-async def test_an_owner_who_never_wrote_is_told_nothing(database: Database, caplog: pytest.LogCaptureFixture) -> None:
-    """There is no chat to tell them in; the log says so."""
+async def test_an_alert_waits_for_an_owner_who_wrote_nowhere(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also across a restart: they are told all of it in its order, with its time, once, when they first write."""
     house = House(database)
-    assert await house.tell(MESSAGE_DEAD_LETTERED) == []
-    assert "the owner has not written in private yet" in caplog.text
+    assert await house.tell(MESSAGE_QUARANTINED, channel="other", reason="no") == []
+    assert "kept until the owner writes in private" in caplog.text
+    await house.close()
+    house = House(database)
+    await house.notices.send_kept()
+    assert await house.tell(PAIRING_REQUESTED, channel="telegram", user="9", name="Bo", code="1234", chat="9") == []
+    await house.hear("hello?", user="bob", chat="bobs")
+    await house.bus.emit(MESSAGE_IN, "test", "t", channel="fake", user="bob")
+    await house.hear("hola, ¿qué tal estás hoy?")
+    assert [text[:19] for text in await house.tell(MESSAGE_IN, channel="fake", user="owner")] == [
+        "Desde el 2026-02-14",
+        "Desde el 2026-02-14",
+    ]
+    assert "Bo" in house.channel.texts[1]
+    assert await house.tell(MESSAGE_IN, channel="fake", user="owner") == []
+    assert not (await house.tell(MESSAGE_DEAD_LETTERED))[0].startswith("Desde")
+    await house.close()
+
+
+async def test_few_alerts_wait_the_newest_of_a_subject(database: Database) -> None:
+    """However long the owner does not write; what cannot be read is left out."""
+    house = House(database)
+    for number in range(30):
+        at = START + timedelta(minutes=number)
+        notice = KeptNotice(f"s{number % 25}", MESSAGE_DEAD_LETTERED, {"channel": str(number)}, "t", at)
+        await database.write(partial(keep_notice, notice=notice))
+    kept = await database.read(load_notices)
+    assert [each.payload["channel"] for each in kept] == [*map(str, range(10, 30))]
+    damaged = json.dumps([1, {}, {"subject": "a", "signal": "none", "payload": {}, "trace": "", "at": "x"}])
+    await database.write(lambda c: c.execute("UPDATE key_value SET value = ? WHERE key = 'notices:kept'", (damaged,)))
+    assert await database.read(load_notices) == []
+    await house.close()
+
+
+async def test_a_channel_of_programs_is_the_last_place_to_alert_in(database: Database) -> None:
+    """Where people write comes first, unless it is broken; the chat that such a channel names comes before others."""
+    house = House(database)
+    house.other.capabilities = Capabilities(keeps_answers=True)
+    await house.hear("run the report", channel="other", chat="cron")
+    await house.tell(MESSAGE_QUARANTINED, channel="a", reason="no")
+    assert house.notices.find_language() == "en"
+    assert await database.read(lambda connection: house.notices.reach_owner(connection, START)) is None
+    house.other.capabilities = Capabilities(keeps_answers=True, owner_chat="window")
+    await house.tell(MESSAGE_QUARANTINED, channel="b", reason="no")
+    found = await database.read(lambda connection: house.notices.reach_owner(connection, START))
+    assert found is not None
+    assert found.chat == "window"
+    await house.hear("hello")
+    await house.hear("run it again", channel="other", chat="cron")
+    await house.tell(MESSAGE_QUARANTINED, channel="c", reason="no")
+    await house.tell(MESSAGE_QUARANTINED, channel="fake", reason="no")
+    assert [part.chat for part in house.other.sent] == ["cron", "window", "window"]
+    assert [part.chat for part in house.channel.sent] == ["home"]
     await house.close()
 
 

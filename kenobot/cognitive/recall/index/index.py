@@ -48,10 +48,11 @@ class SideIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._own = threading.local()
         self._writing: Connection | None = None
-        # bounded: one connection a reader's thread; test_a_thread_reads_through_one_connection
+        # bounded: one connection for each of the threads that read at a time; test_a_connection_serves_one_reader
         self._readers: list[Connection] = []
+        # bounded: those that nobody reads by just now; test_a_connection_serves_one_reader
+        self._free: list[tuple[int, Connection]] = []
         self._generation = 0
         self._sick = False
         self.has_gap = False  # something that came was more than a query waits for
@@ -111,7 +112,11 @@ class SideIndex:
         if not self._path.exists():
             return otherwise
         try:
-            return work(self._reader())
+            held = self._take_reader()
+            try:
+                return work(held[1])
+            finally:
+                self._free.append(held)
         except sqlite3.Error as error:
             self._note(error)
             return otherwise
@@ -133,6 +138,19 @@ class SideIndex:
         """Close every connection. For the end, when no thread uses the index any more."""
         with self._lock:
             self._shut()
+
+    def rest(self) -> None:
+        """Close the connections that nobody uses just now; the next use opens them again."""
+        with self._lock:
+            while self._free:
+                with contextlib.suppress(IndexError):
+                    _, connection = self._free.pop()
+                    if connection in self._readers:
+                        self._readers.remove(connection)
+                        connection.close()
+            if self._writing is not None:
+                self._writing.close()
+                self._writing = None
 
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,15 +212,17 @@ class SideIndex:
             raise
         return connection
 
-    def _reader(self) -> Connection:
-        """Return this thread's own connection."""
-        held: tuple[int, Connection] | None = getattr(self._own, "held", None)
-        if held is None or held[0] != self._generation:
-            with self._lock:
-                connection = self._connect()
-                self._readers.append(connection)
-                held = self._own.held = (self._generation, connection)
-        return held[1]
+    def _take_reader(self) -> tuple[int, Connection]:
+        """Take a connection that nobody else reads by, with the generation that it is of."""
+        while self._free:
+            with contextlib.suppress(IndexError):  # another thread took the last one
+                held = self._free.pop()
+                if held[0] == self._generation:
+                    return held
+        with self._lock:
+            connection = self._connect()
+            self._readers.append(connection)
+            return self._generation, connection
 
     def _renew(self) -> None:
         """Delete the file. Other threads notice by the generation."""
@@ -213,6 +233,7 @@ class SideIndex:
 
     def _shut(self) -> None:
         self._generation += 1
+        self._free.clear()
         if self._writing is not None:
             self._writing.close()
             self._writing = None

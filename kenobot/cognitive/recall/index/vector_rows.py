@@ -120,8 +120,15 @@ def _key(number: int, scope: str, subject: str, live: int) -> VectorKey:
 
 
 def newest_turn(index: Connection) -> int:
-    """Return the id of the newest indexed message, 0 when there is none."""
-    row = index.execute("SELECT max(id) FROM doc WHERE id % ? = ?", (IDS_PER_SOURCE, TURN_OFFSET)).fetchone()
+    """Return the id of the newest indexed message, 0 when there is none.
+
+    Records may have higher ids than all messages: the search begins at the newest message that was read.
+    """
+    row = index.execute(
+        "SELECT max(id) FROM doc WHERE id % :ids = :turn "
+        "AND id <= (SELECT at FROM cursor WHERE name = 'message') * :ids + :turn",
+        {"ids": IDS_PER_SOURCE, "turn": TURN_OFFSET},
+    ).fetchone()
     return int(row[0] or 0) // IDS_PER_SOURCE
 
 

@@ -12,7 +12,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.ports.errors import ConfigError, StoreError
-from kenobot_host import mail_rows
+from kenobot_host import activation_rows, mail_rows
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.cell_address import find_address
 from kenobot_host.connections import tell
@@ -40,6 +40,7 @@ def set_bot(context: CommandContext) -> int:
         bot = mail_rows.Bot(account, stored, args.base_url, intake, "", None if args.chat else home)
         await mail_rows.set_bot(connection, bot)
         await mail_rows.set_routes(connection, account, home, args.chat or ())
+        await activation_rows.request_activation(connection, home)
 
     _run_in_transaction(store)
     row = {"bot": account, "home": args.name, "intake": intake, "chats": args.chat or []}

@@ -1,9 +1,10 @@
 """`kenobot host`: the tables of a cell, and the homes in it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -63,11 +64,17 @@ def export(context: CommandContext) -> int:
     with _open() as store:
         moved = (moves.take_out if is_leaving else moves.export)(store, Sealer.find(os.environ), name, folder)
     row = {"name": name, "folder": str(folder), "files": moved.files, "removed": is_leaving}
+    row |= {"bots": list(moved.bots), "shared": list(moved.shared)}
     if is_leaving:
         told = say(
             "The home {name} has left the host, and is in {folder}: kenobot --home {folder} run",
             name=name,
             folder=folder,
+        )
+        told += "".join("\n" + say("The bot {bot} has left with it.", bot=bot) for bot in moved.bots)
+        told += "".join(
+            "\n" + say("The bot {bot} stays, for it serves others: give this home another token.", bot=bot)
+            for bot in moved.shared
         )
     else:
         told = say("The home {name} is in {folder} as it was just now.", name=name, folder=folder) + "\n"
@@ -88,11 +95,35 @@ def remove(context: CommandContext) -> int:
 
 def move(context: CommandContext) -> int:
     """Move a home to another cell."""
-    name = context.args.name
-    with _open() as store, _open(address=read_address(Path(context.args.to))) as to:
-        moved = moves.move(store, to, name)
-    told = say("The home {name} is in the other cell now, with {count} files.", name=name, count=moved.files)
-    return options.print_row({"name": name, "home": moved.home, "files": moved.files}, context.args.json, told)
+    names, address = context.args.names, read_address(Path(context.args.to))
+    if context.args.cancel:
+        return _cancel_move(context, names, address)
+    with _open() as store, _open(address=address) as to:
+        moved = moves.move(store, to, names)
+    rows = [
+        {"name": name, "home": each.home, "files": each.files, "bots": list(each.bots)}
+        for name, each in zip(names, moved, strict=True)
+    ]
+    return options.print_rows(rows, context.args.json, _tell_moved)
+
+
+def _tell_moved(row: Mapping[str, Any]) -> str:
+    return say("The home {name} is in the other cell now, with {count} files.", name=row["name"], count=row["files"])
+
+
+def _cancel_move(context: CommandContext, names: Sequence[str], address: str) -> int:
+    """Have homes stay whose move was broken off."""
+    with _open() as store, _open(address=address, is_new=True) as to:
+        rows = [{"name": name, "removed_there": moves.cancel_move(store, to, name)} for name in names]
+    return options.print_rows(rows, context.args.json, _tell_cancelled)
+
+
+def _tell_cancelled(row: Mapping[str, Any]) -> str:
+    told = say("The home {name} stays here.", name=row["name"])
+    if row["removed_there"]:
+        return told
+    left = say("The other cell does not answer: `kenobot host remove {name}` there removes its part.", name=row["name"])
+    return f"{told}\n{left}"
 
 
 def status(context: CommandContext) -> int:
@@ -108,6 +139,7 @@ def status(context: CommandContext) -> int:
             "changed": each.changed.isoformat(),
             "worker": each.worker,
             "moving": not each.is_here,
+            "arriving": each.is_arriving,
             "file_bytes": each.file_bytes,
         }
         for each in found
@@ -126,7 +158,7 @@ def status(context: CommandContext) -> int:
 
 def _tell_holder(home: home_rows.HomeState) -> str:
     if not home.is_here:
-        return say("moving away")
+        return say("arriving") if home.is_arriving else say("moving away")
     return say("worker {number}", number=home.worker) if home.worker is not None else ""
 
 
@@ -135,6 +167,7 @@ def _open(address: str = "", *, is_new: bool = False) -> Iterator[HomeStore]:
     """Open a cell, whose tables are as new as this KenoBot. Raises ConfigError and StoreError."""
     connections = Connections(address or find_address(os.environ)).open()
     try:
+        connections.require_sessions()
         if not is_new:
             with connections.open_long() as connection:
                 schema_rows.check_schema(connection)

@@ -25,7 +25,7 @@ from kenobot_host.working_copies import WorkingCopies
 def run_worker_command(context: CommandContext) -> int:
     """Open homes until told to end. Returns the exit code."""
     args, url, sealer = context.args, find_address(os.environ), Sealer.find(os.environ)
-    options = WorkerOptions(url, _find_folder(args.folder), args.homes, args.idle_minutes * 60.0, _name(args.name))
+    options = WorkerOptions(url, find_folder(args.folder), args.homes, args.idle_minutes * 60.0, _name(args.name))
     connections = Connections(url, min(args.homes, 16)).open()
     try:
         _begin(context, connections)
@@ -57,6 +57,7 @@ def _begin(context: CommandContext, connections: Connections) -> None:
     log.configure("info", "json" if context.args.json else "plain", ())
     log.install_exception_hooks()
     limit_malloc_arenas()
+    connections.require_sessions()
     with connections.open_long() as connection:
         check_schema(connection)
 
@@ -75,7 +76,7 @@ def _name(given: str) -> str:
     return given or f"{socket.gethostname()}-{os.getpid()}"
 
 
-def _find_folder(given: str) -> Path:
+def find_folder(given: str) -> Path:
     """Return the folder of the working copies: caches, which may go at any time."""
     if given:
         return Path(given).expanduser().absolute()

@@ -20,6 +20,7 @@ from kenobot_http.api import (
     browsing,
     conversations,
     memory,
+    message_forms,
     nights,
     operations,
     replies,
@@ -33,6 +34,7 @@ from kenobot_http.api.mcp.endpoint import PATH, McpEndpoint
 from kenobot_http.channel import HttpChannel
 from kenobot_http.problems import PROBLEM
 from kenobot_http.settings import CHANNEL
+from kenobot_http.uploads import BODY_BYTES
 
 PAGES: Final = "kenobot.pages"
 """The group of entry points that make pages for browsers: each is called with the channel and the services of the bot,
@@ -54,7 +56,20 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
 }
 
-_PARTS = (conversations, memory, browsing, replies, schedule, agenda, nights, operations, tools, settings, access)
+_PARTS = (
+    message_forms,
+    conversations,
+    memory,
+    browsing,
+    replies,
+    schedule,
+    agenda,
+    nights,
+    operations,
+    tools,
+    settings,
+    access,
+)
 
 
 class Alive(BaseModel):
@@ -117,6 +132,7 @@ def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
     )
     app.state.authenticator = authenticator = Authenticator(channel, services)
     add_error_handlers(app)
+    channel.file_paths["/v1/conversations/*/messages"] = BODY_BYTES
     app.state.health = services.state
     app.state.language = channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})

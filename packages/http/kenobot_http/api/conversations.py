@@ -27,11 +27,25 @@ from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, re
 from kenobot_http.api.services import Caller
 from kenobot_http.calls import Call
 from kenobot_http.settings import CHANNEL
+from kenobot_http.uploads import FIELD, MOST_FILES
 from kenobot_http.webhook import CONVERSATION
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
-_LONGEST_TEXT = 100_000
+LONGEST_TEXT, LONGEST_NAME = 100_000, 128
+FORM_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "maxLength": LONGEST_TEXT},
+        "name": {"type": "string", "maxLength": LONGEST_NAME, "description": "What the sender is called"},
+        FIELD: {
+            "type": "array",
+            "maxItems": MOST_FILES,
+            "items": {"type": "string", "format": "binary"},
+            "description": "Pictures, voice messages, documents; a message may be files alone",
+        },
+    },
+}
 _LOOK_SECONDS = 5.0  # between two looks at what was stored: a stopped turn sends no word
 _PING_SECONDS = 15.0
 _EVENTS = "text/event-stream"
@@ -44,8 +58,8 @@ Wait = Annotated[float | None, Query(ge=0, le=300, description="Seconds to wait 
 class NewMessage(BaseModel, extra="forbid"):
     """A message to the bot."""
 
-    text: str = Field(min_length=1, max_length=_LONGEST_TEXT)
-    name: str = Field("", max_length=128, description="What the sender is called")
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    name: str = Field("", max_length=LONGEST_NAME, description="What the sender is called")
 
 
 class Message(BaseModel):
@@ -83,6 +97,15 @@ class Line(BaseModel):
     at: str
     turn: int
     pictures: list[str]
+
+
+class Notice(BaseModel):
+    """A message of the bot's own accord. conversation: your own name of the one that it belongs to."""
+
+    id: int
+    conversation: str
+    text: str
+    at: str
 
 
 @router.get("/conversations")
@@ -132,6 +155,7 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
         200: {"description": "Answered", "content": {_EVENTS: {"schema": {"type": "string"}}}},
         202: {"model": Message, "description": "Stored; the answer is still to come"},
     },
+    openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": FORM_SCHEMA}}}},
 )
 async def send_message(
     caller: Messenger,
@@ -144,11 +168,20 @@ async def send_message(
 ) -> Message | Response:
     """Send a message, and return it with its answer.
 
+    A form brings files beside the text, at most ten and 20 MB together, which are read as in any chat.
+
     With `Accept: text/event-stream` the answer is followed while it is written: each `draft` keeps the first `keep`
     characters of what was there and appends `text`; `answer` is the last event, or `pending` after `wait` seconds
     without news.
     """
     inbound = make_inbound(caller, name, message.text, user_name=message.name, key=idempotency_key)
+    return await answer_message(caller, inbound, response, wait, accept)
+
+
+async def answer_message(
+    caller: Caller, inbound: Inbound, response: Response, wait: float | None, accept: str
+) -> Message | Response:
+    """Hand a message over, and return it with its answer, or the stream of that."""
     seconds = caller.channel.settings.wait_seconds if wait is None else wait
     if _EVENTS in accept:
         events = await follow_message(caller, inbound, seconds)
@@ -173,7 +206,7 @@ def make_inbound(
         text=text,
         sent_at=caller.services.clock.now(),
         attachments=tuple(files),
-        trace=caller.channel.trace_of(external_id, text),
+        trace=caller.channel.trace_of(external_id, "\0".join([text, *(each.digest for each in files)])),
     )
 
 
@@ -191,6 +224,25 @@ async def follow_message(caller: Caller, inbound: Inbound, seconds: float) -> As
     stream = _iterate_events(caller, inbound, seconds)
     first = await anext(stream)
     return _put_event_first(first, stream)
+
+
+@router.get("/notices")
+async def list_notices(caller: Messenger, limit: Limit = 20, cursor: Cursor = "") -> Page[Notice]:
+    """List what the bot said of its own accord in your conversations, the latest first.
+
+    Reminders, and alerts for an owner who writes in no other channel. They are kept for a week.
+    """
+    before, user, at = read_cursor(cursor), "" if caller.is_owner else caller.user, caller.services.clock.now()
+    rows = await caller.services.database.read(
+        lambda connection: message_status.page_of_notices(
+            connection, CHANNEL, at, user=user, before=before, limit=limit + 1
+        )
+    )
+
+    def render_row(row: message_status.Notice) -> Notice:
+        return Notice(id=row.id, conversation=row.chat.rpartition("/")[2], text=row.text, at=row.at)
+
+    return page_of(rows, limit, lambda row: row.id, render_row)
 
 
 @router.get("/messages/{number}")

@@ -357,7 +357,7 @@ async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
     async with Scene(tmp_path, environ=environ) as scene:
         wanted = replace(WEEKLY_LOGS, expired="delete")
         assert scene.app.background.sleep_worker._policy.sleep == wanted
-        assert scene.app.memory_files.list_files._policy.sleep == wanted
+        assert scene.memory_files.list_files._policy.sleep == wanted
 
 
 def test_the_next_night_can_be_told() -> None:

@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive.control.find import OverlapSieve, _beginning, word_overlap
 from kenobot.cognitive.control.why_not import explain_absence
 from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.language.words import stems, words
 from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
+from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
+from tests.cases import each
+from tests.sources import ROOT
+from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, insert, open_memory
 
 
 @pytest.fixture
@@ -64,3 +69,69 @@ async def test_what_was_said_and_became_no_memory_is_found_too(memory: Memory) -
     assert (found.outcome, found.item and found.item.kind) == ("not_shown", "turn")
     await memory.say("who painted the blue boat?", 9)
     assert (await explain(memory, "who painted the blue boat", "who painted the blue boat?")).outcome == "never_stored"
+
+
+async def test_what_was_in_view_comes_before_what_only_repeats_it(memory: Memory) -> None:
+    """A summary of the chat that was made after the answer, and a newer memory of the same, are not what was meant."""
+    shown = await memory.learn("The dentist is Dr. Ruiz, in Calle Feria 12", days_ago=3)
+    await memory.learn("The dentist moved to another street", days_ago=1)
+    text = "My sister Carmen. My dentist is Dr. Ruiz, in Calle Feria 12. I am allergic to penicillin."
+    summary = await memory.learn(text, days_ago=-1, form="summary", category="session")
+    for wanted in ("that my dentist is Dr. Ruiz", "dentist"):
+        found = await explain(memory, wanted, "who is my dentist?", shown)
+        assert (found.outcome, found.item and found.item.number) == ("unused", shown), wanted
+    found = await explain(memory, "allergic to penicillin", "who is my dentist?", shown)
+    assert (found.outcome, found.item and found.item.number) == ("not_eligible", summary)
+
+
+async def test_a_memory_older_than_thousands_with_the_same_words_is_found(memory: Memory) -> None:
+    """What is stored is never said not to be, however large memory is; also what ended long ago."""
+    jar = await memory.learn("the garden jar of Señora Ibáñez is behind the compost", days_ago=900)
+    gone = await memory.learn("the garden fountain was drained by Señor Núñez", days_ago=900)
+    await memory.change(gone, "archived", status="archived")
+
+    def crowd(connection: Connection) -> None:
+        for number in range(2100):
+            text = f"the garden señal {number} was seen by the compost"
+            insert(connection, text, {}, memory.now - timedelta(days=800 - number // 4))
+
+    await memory.database.write(crowd)
+    while await memory.database.read(memory.index.index_backlog):
+        pass
+    found = await explain(memory, "the jar of señora ibañez is behind the compost", "where is the moon?")
+    assert (found.outcome, found.item and found.item.number) == ("not_shown", jar)
+    found = await explain(memory, "the fountain was drained by señor núñez", "where is the moon?")
+    assert (found.outcome, found.reason, found.item and found.item.number) == ("not_eligible", "archived", gone)
+
+
+@each("least", [0.3, 0.5, 0.6, 1.0])
+def test_a_text_that_says_enough_passes_the_letters_it_is_sifted_by(least: float) -> None:
+    """In every language, the sieve measures as the words do, and keeps nothing that says less."""
+    said = [*_SAID, *(line for line in (ROOT / "docs/memory.md").read_text("utf-8").splitlines() if line)]
+    for request in _SAID:
+        sieve = OverlapSieve(request, least)
+        for text in said:
+            whole = word_overlap(request, text)
+            assert sieve.measure(text) == (whole if whole >= least else 0.0), (request, text)
+
+
+def test_a_stem_keeps_the_beginning_of_its_word() -> None:
+    """Of every word that the repository's pages and tables of words hold, in all scripts."""
+    files = [*(ROOT / "docs").glob("*.md"), *(ROOT / "kenobot/language").glob("*.toml")]
+    found = {word for file in files for word in words(file.read_text("utf-8"))} | {"dying", "lying", "cries", "using"}
+    assert len(found) > 5000
+    assert [word for word in found if not all(_beginning(stem) in word for stem in stems(word))] == []
+
+
+_SAID = [
+    "Ana keeps bees in Lugo",
+    "¿Guardaba Ana abejas en Lugo el AÑO pasado?",
+    "she was dying her hair and lying about it",
+    "he lies, and the colours die",
+    "¡Qué frío hacía en Ávila! 🐝 y C++ no es C",
+    "昨日は東京で友達に会いました",
+    "東京の友達",
+    "Анна держала пчёл в Луго",
+    "الكتاب على الطاولة",
+    "using the skis of 2026-01-02, at 7:30",
+]

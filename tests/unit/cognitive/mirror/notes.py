@@ -7,8 +7,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.store import list_file_rows
 from kenobot.language.line_pairs import pair_lines
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import run_steps
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.stepped_work import run_steps
 from tests.unit.cognitive.mirror.house import House
 
 Row = tuple[str, list[str | int]] | None

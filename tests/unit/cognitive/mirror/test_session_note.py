@@ -87,7 +87,7 @@ async def test_two_rounds_at_once_do_not_take_each_other_for_a_person(
 ) -> None:
     """One waits for the other: nothing is put aside, and nobody is warned."""
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
-        note = scene.app.memory_files.session_note
+        note = scene.memory_files.session_note
         for round_ in range(5):
             (scene.home.memory / "SESSION.md").unlink(missing_ok=True)
             await scene.app.database.write(partial(_written, text=f"- pad {round_}"))
@@ -113,7 +113,7 @@ async def test_a_file_that_is_gone_or_changed_is_written_again_while_memory_stay
     """What a round of writing remembers of the last one is no reason to leave the file as somebody else made it."""
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
-        path, note = scene.home.memory / "SESSION.md", scene.app.memory_files.session_note
+        path, note = scene.home.memory / "SESSION.md", scene.memory_files.session_note
         text = path.read_text()
         path.unlink()
         await note.sync_out()
@@ -132,7 +132,7 @@ async def test_a_chat_that_is_no_longer_the_owners_own_leaves_it(tmp_path: Path)
         assert "- one" in scene.read("SESSION.md")
         said = "INSERT INTO message (session, role, text, at, scope) SELECT session, role, text, at, ? FROM message"
         await scene.app.database.write(lambda c: c.execute(said, ("chat:telegram-1",)))
-        await scene.app.memory_files.session_note.sync_out()
+        await scene.memory_files.session_note.sync_out()
         assert "- one" not in scene.read("SESSION.md")
 
 
@@ -150,7 +150,7 @@ async def test_what_it_is_made_of_is_read_again_only_when_something_changed(
     monkeypatch.setattr(SessionNote, "_render", noted)
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
-        note = scene.app.memory_files.session_note
+        note = scene.memory_files.session_note
         await note.sync_out()
         before = len(made)
         await note.sync_out()
@@ -184,7 +184,7 @@ async def test_a_memory_that_it_does_not_tell_of_leaves_it_alone(
     monkeypatch.setattr(SessionNote, "_render", noted)
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
-        database, note = scene.app.database, scene.app.memory_files.session_note
+        database, note = scene.app.database, scene.memory_files.session_note
         await note.sync_out()
         before = len(made)
         await database.write(partial(put_record, text="the roof is red"))

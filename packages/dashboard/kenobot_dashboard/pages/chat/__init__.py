@@ -2,30 +2,30 @@
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation, message_status
+from kenobot.storage.connection import Connection
 from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.message_status import Aside
 from kenobot.storage.scopes import scope_names
-from kenobot_dashboard.pages.chat.talk import merge_lines
-from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_MEGABYTES, find_files, store_files
+from kenobot_dashboard.pages.chat.talk import TalkLine, merge_lines
+from kenobot_dashboard.paths import CHAT
 from kenobot_dashboard.rendering import render_template
-from kenobot_dashboard.viewer import View, Viewer
+from kenobot_dashboard.viewer import LiveView, View, Viewer
 from kenobot_http.api import conversations, replies
 from kenobot_http.api.conversations import Line
 from kenobot_http.api.paging import LARGEST_ID, Page
 from kenobot_http.settings import CHANNEL
+from kenobot_http.uploads import MOST_BYTES, MOST_MEGABYTES, find_files, store_files
 
 router = APIRouter(prefix="/chat")
-
-OWN: Final = "dashboard"
-"""The conversation of this page."""
 
 
 class Limits(NamedTuple):
@@ -37,10 +37,12 @@ class Limits(NamedTuple):
 
 
 _EVENTS: Final = "text/event-stream"
-_SHOWN: Final = 40
+_SHCHAT: Final = 40
 _CHATS: Final = 30
 _LONGEST: Final = 20_000
 _WAIT_SECONDS: Final = 240.0
+_LIVE_SECONDS: Final = 20.0  # between two signs that a stream is alive
+_LIVE_PERIODS: Final = 15
 _LIMITS: Final = Limits(_LONGEST, MOST_BYTES, f"{MOST_MEGABYTES:g}")
 
 Session = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,128}$")]
@@ -51,16 +53,16 @@ async def show_chat(
     view: View, session: Session = "", cursor: Annotated[str, Query(pattern=r"^([1-9][0-9]{0,14})?$")] = ""
 ) -> Response:
     """Show the last lines of a chat, and the other chats there are."""
-    own = view.caller.session(OWN)
+    own = view.caller.session(CHAT)
     shown: Page[Line] = Page(items=[], next="")
     try:
-        shown = await conversations.list_messages(view.caller, session or OWN, _SHOWN, cursor)
+        shown = await conversations.list_messages(view.caller, session or CHAT, _SHCHAT, cursor)
     except HTTPException as error:
         if error.status_code != 404 or session:
             raise
     chats = await conversations.list_conversations(view.caller, _CHATS)
     is_own = session in ("", own)
-    asides = await _list_asides(view) if is_own and not cursor else []
+    asides, newest = await _list_asides(view) if is_own and not cursor else ([], None)
     return view.page(
         "chat",
         lines=merge_lines(shown, asides),
@@ -71,6 +73,7 @@ async def show_chat(
         is_own=is_own,
         is_pending="pending" in view.request.query_params,
         limits=_LIMITS,
+        newest=newest,
     )
 
 
@@ -89,7 +92,7 @@ async def send(view: View) -> Response:
         attachments = await store_files(view.services.home, files)
     finally:
         await form.close()
-    inbound = conversations.make_inbound(view.caller, OWN, text, files=attachments)
+    inbound = conversations.make_inbound(view.caller, CHAT, text, files=attachments)
     if not view.is_partial:
         sent = await conversations.deliver_message(view.caller, inbound, view.channel.settings.wait_seconds)
         return view.go("/chat", pending="" if sent.answer else "true")
@@ -118,12 +121,47 @@ async def send_picture(view: View, digest: Annotated[str, Path(pattern=r"^[0-9a-
     return FileResponse(file, media_type=mime)
 
 
-async def _list_asides(view: Viewer) -> list[Aside]:
-    """List the commands of this page's chat with their answers, and what the bot said there of its own accord."""
-    chat, session = view.caller.chat(OWN), view.caller.session(OWN)
-    return await view.services.database.read(
-        lambda connection: message_status.list_asides(connection, CHANNEL, chat, session, _SHOWN)
-    )
+@router.get("/live")
+async def follow_notices(
+    view: LiveView,
+    after: Annotated[int, Query(ge=0, le=LARGEST_ID)],
+    last_event_id: Annotated[str, Header(pattern=r"^([0-9]{1,15})?$")] = "",
+) -> Response:
+    """Bring what the bot says of its own accord to an open page, after a part of the outbox."""
+    headers = {"Cache-Control": "no-cache"}
+    return StreamingResponse(_render_notices(view, int(last_event_id or after)), media_type=_EVENTS, headers=headers)
+
+
+async def _render_notices(view: Viewer, after: int) -> AsyncIterator[str]:
+    """Yield each notice as a piece of the page; end after some minutes, so that the session is looked at again."""
+    chat, database, clock = view.caller.chat(CHAT), view.services.database, view.services.clock
+    with view.channel.arrivals.read(chat) as reader:
+        for _ in range(_LIVE_PERIODS):
+            at = clock.now()
+            found = await database.read(
+                partial(message_status.list_notices, channel=CHANNEL, at=at, chat=chat, after=after, limit=_SHCHAT)
+            )
+            for notice in reversed(found):
+                after, line = notice.id, TalkLine("assistant", notice.text, notice.at, 0)
+                yield f"id: {after}\n" + _render_piece(view, "notice.html", line=line)
+            if reader.is_over:
+                return
+            if not await reader.wait(_LIVE_SECONDS):
+                yield ": waiting\n\n"
+
+
+async def _list_asides(view: Viewer) -> tuple[list[Aside], int]:
+    """List the commands of this page's chat with their answers, and what the bot said there of its own accord.
+
+    Also returned is the part of the outbox after which more is to come.
+    """
+    chat, session, at = view.caller.chat(CHAT), view.caller.session(CHAT), view.services.clock.now()
+
+    def read(connection: Connection) -> tuple[list[Aside], int]:
+        asides = message_status.list_asides(connection, CHANNEL, chat, session, at, _SHCHAT)
+        return asides, message_status.newest_notice(connection)
+
+    return await view.services.database.read(read)
 
 
 async def _render_events(view: Viewer, events: AsyncIterable[Any], text: str, files: list[str]) -> AsyncIterator[str]:

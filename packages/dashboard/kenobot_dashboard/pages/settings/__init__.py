@@ -55,7 +55,7 @@ async def show_setting(view: View, key: Annotated[str, Path(pattern=KEY, max_len
         "setting.html",
         key=key,
         line=line,
-        meaning=read_meanings().get(key, ""),
+        meaning=read_meanings(view.language).get(key, ""),
         takes=render(describe_setting(view.services.loaded, key), view.language),
         code=200 if line is not None else 404,
     )

@@ -12,10 +12,8 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.messages import Attachment, MediaKind
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.media_files import MediaFolder, TooLarge
-from kenobot_dashboard.paths import BASE
 
 FIELD: Final = "files"
-SEND_PATH: Final = f"{BASE}/chat/send"
 MOST_MEGABYTES: Final = MediaLimits().most_mb
 MOST_BYTES: Final = int(MOST_MEGABYTES * 1_000_000)
 """Of all files of a message together."""

@@ -1,0 +1,121 @@
+"""Many homes in the process of one worker: what they share, and what is left of those that were put away."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kenobot.storage.shared_threads import ThreadCounts
+from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.connections import Connections
+from kenobot_host.home_store import HomeStore
+from kenobot_host.worker import WorkerOptions, run_worker
+from kenobot_host.working_copies import WorkingCopies
+from tests.crash.world import Model
+from tests.hosting.many import ManyHomes
+from tests.integration.stand_in import KEY, Telegram
+
+_HOMES = 12
+
+
+@dataclass
+class House:
+    """A worker in this process, and a bot with a chat for each of its homes."""
+
+    homes: ManyHomes
+    telegram: Telegram
+    folder: Path
+
+    async def talk(self, homes: range) -> None:
+        """Say something in some homes, and wait for the answers."""
+        wanted = len(self.telegram.sent) + len(homes)
+        await self.homes.say(homes, "hello")
+        await _wait(lambda: len(self.telegram.sent) >= wanted)
+
+    def count_jobs(self, *states: str) -> int:
+        """Count the jobs that are in one of some states."""
+        with psycopg.connect(self.homes.url, autocommit=True) as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM procrastinate_jobs WHERE status::text = ANY(%s)", (list(states),)
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def count_files(self) -> int:
+        """Count the files of working copies that are held open."""
+        links = (each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink())
+        return sum(link.is_relative_to(self.folder) for link in links if link.suffix != ".lock")
+
+
+@asynccontextmanager
+async def _run_house(url: str, folder: Path, idle_seconds: float) -> AsyncIterator[House]:
+    connections, stop = Connections(url, 8).open(), asyncio.Event()
+    async with Telegram() as telegram, Model() as model:
+        build = partial(ManyHomes.build, url, _HOMES, folder, telegram.base_url, model.url)
+        homes = await asyncio.to_thread(build)
+        copies = WorkingCopies(HomeStore(connections), None)
+        options = WorkerOptions(url, folder / "copies", _HOMES, idle_seconds, "worker")
+        working = asyncio.create_task(run_worker(options, copies, BotTokens(None), stop))
+        try:
+            yield House(homes, telegram, folder / "copies")
+        finally:
+            stop.set()
+            await working
+            connections.close()
+
+
+async def _wait(happy: Callable[[], bool]) -> None:
+    async with asyncio.timeout(120):
+        while not happy():
+            await asyncio.sleep(0.05)
+
+
+def _count_timers() -> int:
+    handles: list[asyncio.TimerHandle] = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+    return sum(not handle.cancelled() for handle in handles)
+
+
+def _count_threads() -> int:
+    """Count the threads that work for databases."""
+    names = ("kenobot-writer", "kenobot-reader", "kenobot-background", "kenobot-pulse")
+    return sum(thread.name.startswith(names) for thread in threading.enumerate())
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of the model, which all homes of a worker share."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+async def test_open_homes_share_their_threads(database_url: str, tmp_path: Path) -> None:
+    """Twelve have as many as one would; there are no memory files, and each answers what it was asked."""
+    counts = ThreadCounts()
+    before = _count_threads()
+    async with _run_house(database_url, tmp_path, 300.0) as house:
+        await house.talk(range(_HOMES))
+        await house.talk(range(_HOMES))
+        assert house.count_jobs("doing") == _HOMES
+        assert _count_threads() - before <= counts.writing + counts.reading + counts.behind
+        assert {sent.chat for sent in house.telegram.sent} == {house.homes.chat_of(home) for home in range(_HOMES)}
+        assert {path.name for path in house.folder.glob("*/memory/*")} == {"identity"}
+    assert _count_threads() == before
+
+
+async def test_a_home_that_was_put_away_costs_nothing(database_url: str, tmp_path: Path) -> None:
+    """Twelve leave no task, no timer, no thread and no open file more than one does, and no job that waits."""
+    async with _run_house(database_url, tmp_path, 0.5) as house:
+        found = []
+        for homes in (range(1), range(_HOMES)):
+            await house.talk(homes)
+            await _wait(lambda: house.count_jobs("doing", "todo") == 0)
+            await _wait(lambda: house.count_files() == 0)
+            found.append((len(asyncio.all_tasks()), _count_threads()))
+        assert found[0] == found[1]
+        await _wait(lambda: _count_timers() <= 12)  # the worker's own, and deadlines that are over
+        await house.talk(range(_HOMES))
