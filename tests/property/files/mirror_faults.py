@@ -67,8 +67,7 @@ def death_between_files(
             if swapped:
                 real(target, file)
             elif file.appends:
-                with Path(target).open("ab") as written:
-                    written.write(half)
+                Path(target).write_bytes(Path(target).read_bytes() + half)
             else:
                 Path(target).with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
             raise Killed
