@@ -1,5 +1,7 @@
 """How a memory's words came about is told as it was."""
 
+from typing import Any
+
 from kenobot.agent.commands import browse
 from kenobot.cli.memory.record_text import origin_text
 from kenobot.ports.records import Record
@@ -20,7 +22,7 @@ _ORIGINS = [
 
 
 @each("values, origin", _ORIGINS)
-def test_origins(values: dict[str, str], origin: str) -> None:
+def test_origins(values: dict[str, Any], origin: str) -> None:
     """A chat's summary is none of a night's, nor is a page that a person wrote over; each has words of its own."""
     assert _NOTE._replace(**values).origin == origin
     assert origin_text(origin) != origin
