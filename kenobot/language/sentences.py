@@ -47,7 +47,10 @@ def split_sentences(text: str, *, clauses: bool = True, most: int = _MOST) -> li
 
     clauses: a semicolon ends one too. most: of them.
     """
-    parts, start, text = list[str](), 0, text[:LONGEST]
+    text = text[:LONGEST]
+    if _BREAK.search(text) is None:  # most texts are one sentence
+        return [text]
+    parts, start = list[str](), 0
     for first, last in find_breaks(text, clauses=clauses):
         parts.append(text[start:first])
         start = last

@@ -37,10 +37,10 @@ class Replacement:
 
 def says_former(text: str, former: str, current: str = "", left: str = "") -> bool:
     """Return whether a text says what `former` said and what holds now does not say, about the same thing."""
-    said = set(_flat(text))
+    said = set(_iterate_stems(text))
     if not said:
         return False
-    before, now = dict.fromkeys(_content(former)), set(_flat(left or current))
+    before, now = dict.fromkeys(_content(former)), set(_iterate_stems(left or current))
     gone = [word for word in before if now.isdisjoint(word)]
     kept = [word for word in before if not now.isdisjoint(word)]
     found = sum(not said.isdisjoint(word) for word in gone)
@@ -103,5 +103,5 @@ def _content(text: str) -> Iterator[tuple[str, ...]]:
         yield (f"={number}",) if number > 1 or word.isdecimal() else stems(word)
 
 
-def _flat(text: str) -> Iterator[str]:
+def _iterate_stems(text: str) -> Iterator[str]:
     return (stem for word in _content(text) for stem in word)

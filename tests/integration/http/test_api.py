@@ -212,6 +212,17 @@ async def test_a_guest_s_key_reaches_nothing_of_the_owner(bot: ServedBot) -> Non
         assert len(theirs) == 2
 
 
+async def test_whose_words_a_memory_is_in_is_told_by_who_said_them(bot: ServedBot) -> None:
+    """A guest's correction and forgetting are theirs, not the owner's."""
+    async with await bot.client("bob") as bob:
+        made = (await bob.post("/v1/memories", json={"text": "I live in Madrid"})).json()["memory"]
+        corrected = (await bob.put(f"/v1/memories/{made}", json={"text": "I live in Lyon"})).json()["memory"]
+        assert (await bob.get(f"/v1/memories/{corrected}")).json()["trust"] == "guest"
+        await bob.delete(f"/v1/memories/{corrected}")
+        steps = (await bob.get(f"/v1/memories/{corrected}/history")).json()
+        assert "a person said so" in [step["reason"] for step in steps]
+
+
 async def test_a_key_opens_its_scopes_alone_and_only_while_it_is_good(bot: ServedBot) -> None:
     """Without a key, with a wrong or a revoked one: 401; with another scope: 403."""
     scopes: tuple[Scope, ...] = ("memory",)

@@ -67,7 +67,7 @@ async def test_a_pattern_is_learned_in_february_and_helps_in_june(tmp_path: Path
         ]
         why = await scene.say("/porque")
         assert "n8n webhook 401 error → resolved with query params" in why
-        assert "concluido al ordenar la memoria" in why
+        assert "hecho por mí a partir de otros recuerdos" in why
 
         await scene.say("¡Funcionó, gracias!")
         await scene.app.memory_files.sync_out()
