@@ -1,0 +1,89 @@
+"""A standby that takes over: what was answered for is there, and what was under way is found out."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import cast
+
+import pytest
+
+from kenobot.storage.connection import connect
+from kenobot.storage.migrate import migrate
+from kenobot_host.home_store import HomeLost
+from kenobot_host.keeper import PostgresKeeper
+from tests.crash.world import Model
+from tests.hosting.cell import Cell, read_truth
+from tests.hosting.chaos.cell import Cell as HostCell
+from tests.hosting.chaos.platform import Platform
+from tests.hosting.chaos.play import Stage, Story, _check, _end
+from tests.hosting.proxy import Proxy
+from tests.hosting.server import PostgresServer
+from tests.hosting.standby import Standby
+from tests.hosting.talk import Talk, wait_until
+
+
+@pytest.fixture
+def standby(own_postgres: PostgresServer) -> Iterator[Standby]:
+    made = Standby(own_postgres)
+    yield made
+    made.stop()
+
+
+@pytest.mark.long
+def test_a_commit_that_the_standby_has_not_is_not_answered_for(
+    own_postgres: PostgresServer, standby: Standby, tmp_path: Path
+) -> None:
+    """A standby that falls silent keeps commits waiting: the worker gives up, tells nobody, and drops its copy."""
+    cell = Cell(own_postgres.url, patience=15.0)
+    migrate(tmp_path / "new.db", tmp_path / "backups")
+    home = cell.store.add("ana", tmp_path / "new.db")
+    held = cell.take(home)
+    cell.store.load(home, tmp_path / "copy.db")
+    standby.start()
+    copy = connect(tmp_path / "copy.db")
+    keeper = PostgresKeeper(cell.store, held)
+    keeper.watch(copy)
+    standby.stop_following()
+    copy.execute("BEGIN")
+    copy.execute("INSERT INTO author VALUES (1, 'x')")
+    began = time.monotonic()
+    with pytest.raises(HomeLost):
+        keeper.keep(copy)
+    assert time.monotonic() - began > 10
+    standby.follow_again()
+    copy.close()
+    cell.store.load(home, tmp_path / "again.db")  # it happens after all, and is nobody's to tell
+    assert read_truth(tmp_path / "again.db")[0]["author"] == [(1, "x")]
+    cell.close()
+
+
+@pytest.mark.long
+async def test_a_standby_takes_over_while_people_talk(
+    own_postgres: PostgresServer, standby: Standby, tmp_path: Path
+) -> None:
+    """Workers and ingresses find it by themselves: every message has one answer, in its chat's order."""
+    await asyncio.to_thread(standby.start)
+    async with Platform() as platform, Model() as model:
+        cell = HostCell(standby.both, tmp_path, platform.base_url, model.url, own_postgres.url)
+        await asyncio.to_thread(cell.build, 2, 2, 1, lambda number: number == 0)
+        for name in ("worker-1", "worker-2"):
+            cell.add_worker(name)
+        cell.add_ingress("ingress")
+        stage = Stage(Story(), own_postgres, cast("Proxy", None), cell, platform, model, Random(7))
+        talk = Talk(stage)
+        try:
+            await asyncio.gather(*(each.start() for each in cell.processes))
+            stage.note_ports()
+            await talk.say(12)
+            await asyncio.gather(asyncio.to_thread(own_postgres.kill), talk.say(4))
+            await asyncio.gather(asyncio.to_thread(standby.promote), talk.say(12))
+            await wait_until(lambda: not talk.find_open(), "all answers", stage)
+            own_postgres.url = standby.url
+            await _end(stage)
+            await asyncio.to_thread(_check, stage)
+        finally:
+            await cell.stop()
+        assert stage.outcome.broken == []
+        assert stage.outcome.copies > 0
