@@ -4,8 +4,6 @@ import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
-from typing import cast
 
 import pytest
 
@@ -15,13 +13,10 @@ from kenobot_host.home_store import HomeLost
 from kenobot_host.keeper import PostgresKeeper
 from tests.crash.world import Model
 from tests.hosting.cell import Cell, read_truth
-from tests.hosting.chaos.cell import Cell as HostCell
 from tests.hosting.chaos.platform import Platform
-from tests.hosting.chaos.play import Stage, Story, _check, _end
-from tests.hosting.proxy import Proxy
 from tests.hosting.server import PostgresServer
 from tests.hosting.standby import Standby
-from tests.hosting.talk import Talk, wait_until
+from tests.hosting.talk import Talk
 
 
 @pytest.fixture
@@ -66,24 +61,18 @@ async def test_a_standby_takes_over_while_people_talk(
     """Workers and ingresses find it by themselves: every message has one answer, in its chat's order."""
     await asyncio.to_thread(standby.start)
     async with Platform() as platform, Model() as model:
-        cell = HostCell(standby.both, tmp_path, platform.base_url, model.url, own_postgres.url)
-        await asyncio.to_thread(cell.build, 2, 2, 1, lambda number: number == 0)
+        talk = Talk(platform, model, tmp_path)
+        await asyncio.to_thread(talk.build, own_postgres.url, 2, 1)
         for name in ("worker-1", "worker-2"):
-            cell.add_worker(name)
-        cell.add_ingress("ingress")
-        stage = Stage(Story(), own_postgres, cast("Proxy", None), cell, platform, model, Random(7))
-        talk = Talk(stage)
+            talk.add_worker(name, standby.both)
+        talk.add_ingress("ingress", standby.both)
         try:
-            await asyncio.gather(*(each.start() for each in cell.processes))
-            stage.note_ports()
+            await talk.start(*talk.processes)
             await talk.say(12)
             await asyncio.gather(asyncio.to_thread(own_postgres.kill), talk.say(4))
             await asyncio.gather(asyncio.to_thread(standby.promote), talk.say(12))
-            await wait_until(lambda: not talk.find_open(), "all answers", stage)
-            own_postgres.url = standby.url
-            await _end(stage)
-            await asyncio.to_thread(_check, stage)
+            await talk.end()
+            counts = await asyncio.to_thread(talk.check, standby.url)
         finally:
-            await cell.stop()
-        assert stage.outcome.broken == []
-        assert stage.outcome.copies > 0
+            await talk.stop()
+        assert counts["copies"] > 0
