@@ -1,46 +1,173 @@
-"""People who talk to the bots of a cell, one message after another, while a test does something to it."""
+"""People who talk to the bots of a cell while a test does something to it, and what came of it in the end."""
 
 import asyncio
-from collections.abc import Callable
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
-from tests.crash.world import tag_in
-from tests.hosting.chaos.play import Stage
+import psycopg
 
+from kenobot.core.settings.home import Home
+from kenobot.storage.migrate import migrate
+from kenobot_host.connections import Connections
+from kenobot_host.home_store import HomeStore, read_version
+from kenobot_host.schema_rows import upgrade_schema
+from tests.crash.checker import compare
+from tests.crash.world import Model, tag_in
+from tests.hosting.cell import opened, read_truth
+from tests.hosting.chaos.cell import ENVIRON, MODULE, HomeOf, Process
+from tests.hosting.chaos.platform import Platform
+from tests.integration.process import Running
+
+_ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 120.0
 
 
+@dataclass
 class Talk:
-    """People who talk to the bots of a stage, one after another, for as long as they are not told to stop."""
+    """Two bots, one that polls and one that is posted to, with homes and chats, and processes that serve them.
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage, self._rng, self._count = stage, Random(7), 0
-        self._places = [(bot, chat) for bot in stage.cell.bots for chats in bot.chats.values() for chat in chats]
+    asked: what was said, by chat, in order.
+    """
+
+    platform: Platform
+    model: Model
+    folder: Path
+    homes: list[HomeOf] = field(default_factory=list)
+    processes: list[Process] = field(default_factory=list)
+    asked: dict[str, list[str]] = field(default_factory=dict)
+    _count: int = 0
+    _rng: Random = field(default_factory=lambda: Random(7))
+
+    def build(self, url: str, homes: int, chats: int) -> None:
+        """Make the tables of a cell, and the homes of each bot with their chats."""
+        empty = Home(self.folder / "empty")
+        empty.prepare()
+        migrate(empty.database, empty.backups)
+        store = HomeStore(Connections(url).open())
+        with psycopg.connect(url, autocommit=True) as connection:
+            upgrade_schema(connection)
+            for bot in range(2):
+                account = str(100_000_000 + bot)
+                connection.execute(
+                    "INSERT INTO kenobot.bot (bot, token, base_url, intake, username) VALUES (%s, %s, %s, %s, 'a_bot')",
+                    (account, f"{account}:{'A' * 35}", self.platform.base_url, "poll" if bot else "webhook"),
+                )
+                for each in range(homes):
+                    people = tuple(str(10_000_000 + bot * 10_000 + each * 100 + chat) for chat in range(chats))
+                    number = store.add(f"home-{bot}-{each}", empty.database)
+                    home = HomeOf(number, account, f"{account}:{'A' * 35}", not bot, people)
+                    connection.execute(
+                        "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
+                        "VALUES (%s, 'kenobot.toml', 1, 384, false, %s)",
+                        (number, home.write_settings(self.model.url).encode()),
+                    )
+                    for chat in people:
+                        connection.execute("INSERT INTO kenobot.route VALUES (%s, %s, %s)", (account, chat, number))
+                    self.homes.append(home)
+        store.connections.close()
+
+    def add_worker(
+        self, name: str, url: str, homes: int = 100, idle: float = 60.0, newer: Mapping[str, str] | None = None
+    ) -> Process:
+        """Prepare a worker, which is not started yet. newer: variables by which it runs another tree."""
+        return self._add("worker", name, newer, url, "0", str(self.folder / name), str(homes), str(idle))
+
+    def add_ingress(self, name: str, url: str, newer: Mapping[str, str] | None = None) -> Process:
+        """Prepare an ingress, which is not started yet."""
+        return self._add("ingress", name, newer, url, "0")
+
+    def _add(self, kind: str, name: str, newer: Mapping[str, str] | None, *words: str) -> Process:
+        command = (sys.executable, *(("-P",) if newer else ()), "-m", MODULE, kind, name, *words)
+        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        environ = {**os.environ, **ENVIRON, **(newer or {})}
+
+        async def launch(_: int) -> Running:
+            return await asyncio.create_subprocess_exec(*command, stderr=pipe, stdout=nothing, env=environ, cwd=_ROOT)
+
+        self.processes.append(process := Process(kind, name, launch))
+        return process
+
+    async def start(self, *processes: Process) -> None:
+        """Start processes, and have updates posted to all ingresses that run."""
+        await asyncio.gather(*(each.start() for each in processes))
+        self.note_ports()
+
+    def note_ports(self) -> None:
+        """Have updates posted to the ingresses that run."""
+        self.platform.ingresses = [each.port for each in self.processes if each.runs and each.port]
 
     async def say(self, times: int) -> None:
-        """Say some things, a moment apart."""
+        """Say some things, each in the next chat, a moment apart."""
+        places = [(home, chat) for home in self.homes for chat in home.chats]
         for _ in range(times):
-            bot, chat = self._places[self._count % len(self._places)]
+            home, chat = places[self._count % len(places)]
             text = f"m{self._count:05d} {self._rng.choice(('peras', 'apples'))}"
             self._count += 1
-            self._stage.asked.setdefault(chat, []).append(text)
-            await self._stage.platform.tell(text, chat, bot.token, posted=bot.is_posted)
+            self.asked.setdefault(chat, []).append(text)
+            await self.platform.tell(text, chat, home.token, posted=home.is_posted)
             await asyncio.sleep(0.1)
 
     def find_open(self) -> set[str]:
         """The chats in which a message has no answer yet."""
-        answered = {tag_in(item.text) for item in self._stage.platform.sent}
-        return {
-            chat for chat, texts in self._stage.asked.items() if any(tag_in(text) not in answered for text in texts)
-        }
+        answered = {tag_in(item.text) for item in self.platform.sent}
+        return {chat for chat, texts in self.asked.items() if any(tag_in(text) not in answered for text in texts)}
 
+    async def wait_until(self, found: Callable[[], bool], what: str) -> None:
+        """Wait until something is so."""
+        try:
+            async with asyncio.timeout(_SECONDS):
+                while not await asyncio.to_thread(found):
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            tails = "\n".join(f"{each.name}: {''.join(each.log[-15:])}" for each in self.processes)
+            raise AssertionError(f"never came: {what}\n{tails}") from None
 
-async def wait_until(found: Callable[[], bool], what: str, stage: Stage) -> None:
-    """Wait until something is so."""
-    try:
-        async with asyncio.timeout(_SECONDS):
-            while not await asyncio.to_thread(found):
-                await asyncio.sleep(0.1)
-    except TimeoutError:
-        tails = {each.name: "".join(each.log[-15:]) for each in stage.cell.processes}
-        raise AssertionError(f"never came: {what}\n" + "\n".join(map(str, tails.items()))) from None
+    async def end(self) -> None:
+        """Let everything that runs end in good order."""
+        await self.wait_until(lambda: not self.find_open(), "all answers")
+        for process in self.processes:
+            assert process.runs, (process.name, process.log[-10:])
+            assert await process.end() == 0, (process.name, process.log[-10:])
+
+    async def stop(self) -> None:
+        """Kill whatever runs."""
+        for process in self.processes:
+            if process.runs:
+                await process.end(9)
+
+    def check(self, url: str) -> Counter[str]:
+        """Check that all was kept and told once, in order; counts parts that came again, and copies compared."""
+        counts = Counter[str]()
+        store = HomeStore(Connections(url).open())
+        for home in self.homes:
+            loaded = self.folder / "checked" / str(home.number)
+            loaded.mkdir(parents=True)
+            version = store.load(home.number, loaded / "kenobot.db").version
+            asked = {f"telegram-{chat}": self.asked.get(chat, []) for chat in home.chats}
+            sent = [(f"telegram-{item.chat}", item.text) for item in self.platform.sent if item.chat in home.chats]
+            verdict = compare(loaded, asked, sent, has_files=False)
+            assert verdict.holds, f"home {home.number}: {verdict}"
+            counts["repeated"] += verdict.repeated_parts
+            for copy in self._find_copies(home.number):
+                with opened(copy) as connection:
+                    is_newest = read_version(connection) == version
+                if is_newest:
+                    assert read_truth(copy) == read_truth(loaded / "kenobot.db")
+                    counts["copies"] += 1
+        store.connections.close()
+        for chat, texts in self.asked.items():
+            answers = dict.fromkeys(tag_in(item.text) for item in self.platform.sent if item.chat == chat)
+            assert [*answers] == [tag_in(text) for text in texts], f"chat {chat} is out of order"
+        with psycopg.connect(url) as connection_:
+            assert connection_.execute("SELECT * FROM kenobot.mail").fetchall() == []
+        return counts
+
+    def _find_copies(self, home: int) -> Iterator[Path]:
+        for process in self.processes:
+            if (copy := self.folder / process.name / str(home) / "kenobot.db").exists():
+                yield copy

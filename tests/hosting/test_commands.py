@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import psycopg
@@ -11,6 +12,7 @@ from kenobot.cli import main
 from kenobot.core.settings.home import Home
 from kenobot_host.cell_address import VARIABLE
 from kenobot_host.sealing import KEY_FILE
+from tests.hosting.cell import Cell
 from tests.hosting.homes import Run, compare_homes, make_home
 from tests.scene import Scene
 
@@ -50,6 +52,36 @@ async def test_a_home_moves_in_and_out_with_nothing_lost(run: Run, tmp_path: Pat
     undone = await asyncio.to_thread(run, "memory", "undo", change["id"], home=target)  # it has a loop of its own
     assert undone[0] == 0
     assert "walnuts" not in run("memory", "list", home=target)[1]
+
+
+async def test_what_is_erased_is_in_no_row(run: Run, tmp_path: Path, cell: Cell) -> None:
+    """The home leaves for it, and comes back; memory files of its first arrival go by hand."""
+    home = await make_home(tmp_path / "one")
+    assert run("host", "add", "ana", home=home.path)[0] == 0
+    assert "file" in _find_tables(cell, "walnut")
+    target = tmp_path / "two" / "home"
+    assert run("host", "export", "ana", target, "--remove")[0] == 0
+    found = [json.loads(line) for line in run("memory", "list", "--json", home=target)[1].splitlines()]
+    (number,) = [row["id"] for row in found if "walnut" in row["text"]]
+    assert (await asyncio.to_thread(run, "memory", "purge", number, "--yes", home=target))[0] == 0
+    for kept in target.glob("moved-in-*"):
+        shutil.rmtree(kept)
+    assert run("host", "add", "ana", home=target)[0] == 0
+    assert _find_tables(cell, "walnut") == []
+    assert _find_tables(cell, "Ibiza") != []
+
+
+def _find_tables(cell: Cell, word: str) -> list[str]:
+    """The tables of a cell that have a word in a row, also as bytes."""
+    tables = cell.execute(
+        "SELECT schemaname, tablename FROM pg_tables WHERE schemaname ~ '^(kenobot|public)' ORDER BY 2"
+    )
+    forms = [word, word.encode().hex()]
+    return [
+        str(name)
+        for schema, name in tables
+        if cell.execute(f'SELECT 1 FROM {schema}."{name}" AS row WHERE row::text ~ ANY(%s) LIMIT 1', forms)
+    ]
 
 
 async def test_an_export_leaves_the_home_in_the_host(run: Run, tmp_path: Path) -> None:

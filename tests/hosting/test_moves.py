@@ -7,9 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from random import Random
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import psycopg
 import pytest
@@ -18,15 +15,9 @@ from kenobot.core.settings.home import Home
 from kenobot_host.cell_address import VARIABLE
 from tests.crash.world import Model
 from tests.hosting.cell import Cell
-from tests.hosting.chaos.cell import Cell as HostCell
 from tests.hosting.chaos.platform import Platform
-from tests.hosting.chaos.play import Stage, Story, _check, _end
 from tests.hosting.homes import Run, compare_homes, make_home
-from tests.hosting.talk import Talk, wait_until
-
-if TYPE_CHECKING:
-    from tests.hosting.proxy import Proxy
-    from tests.hosting.server import PostgresServer
+from tests.hosting.talk import Talk
 
 
 def test_a_home_moves_to_another_cell(
@@ -146,37 +137,27 @@ def test_a_move_that_was_broken_off_can_be_taken_back(
 
 
 @pytest.mark.long
-async def test_homes_move_while_people_talk(postgres_url: str, tmp_path: Path, cell: Cell, other_cell: Cell) -> None:
+async def test_homes_move_while_people_talk(tmp_path: Path, cell: Cell, other_cell: Cell) -> None:
     """To another cell and back, one bot polled and one posted to: every message has one answer, in its chat's order."""
-    story = Story()
     async with Platform() as platform, Model() as model:
-        here = HostCell(cell.url, tmp_path / "here", platform.base_url, model.url, cell.url)
-        there = HostCell(other_cell.url, tmp_path / "there", platform.base_url, model.url, other_cell.url)
-        (tmp_path / "here").mkdir()
-        await asyncio.to_thread(here.build, 2, 1, 2, lambda number: number == 0)
-        server = cast("PostgresServer", SimpleNamespace(url=cell.url))
-        stage = Stage(story, server, cast("Proxy", None), here, platform, model, Random(7))
-        for name, each in (("here", here), ("there", there)):
-            each.add_worker(f"{name}-worker", idle=60.0)
-            each.add_ingress(f"{name}-ingress")
-        here.processes += there.processes
-        talk = Talk(stage)
+        talk = Talk(platform, model, tmp_path)
+        await asyncio.to_thread(talk.build, cell.url, 1, 2)
+        for name, url in (("here", cell.url), ("there", other_cell.url)):
+            talk.add_worker(f"{name}-worker", url)
+            talk.add_ingress(f"{name}-ingress", url)
         try:
-            await asyncio.gather(*(each.start() for each in here.processes))
-            stage.note_ports()
+            await talk.start(*talk.processes)
             for come, to in ((cell.url, other_cell.url), (other_cell.url, cell.url)):
                 await talk.say(12)
                 await asyncio.gather(_move(come, to, tmp_path), talk.say(24))
-            await wait_until(lambda: not talk.find_open(), "all answers", stage)
+            await talk.end()
             routes = cell.execute("SELECT DISTINCT bot, home FROM kenobot.route")
-            homes = {str(bot): int(str(home)) for bot, home in routes}
-            here.bots = [replace(bot, chats={homes[bot.account]: next(iter(bot.chats.values()))}) for bot in here.bots]
-            await _end(stage)
-            await asyncio.to_thread(_check, stage)
+            numbers = {str(bot): int(str(home)) for bot, home in routes}
+            talk.homes = [replace(home, number=numbers[home.account]) for home in talk.homes]
+            counts = await asyncio.to_thread(talk.check, cell.url)
         finally:
-            await here.stop()
-        assert stage.outcome.broken == []
-        assert stage.outcome.repeated_parts == 0
+            await talk.stop()
+        assert counts["repeated"] == 0
         assert len(platform.sent) == 72
 
 

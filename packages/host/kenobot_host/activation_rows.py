@@ -94,7 +94,7 @@ def queue_of(schema: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HomeState:
-    """Whether a home may be opened. schema: of its rows. is_here: it is not on its way to or from another cell."""
+    """State of a home, by which it may be opened. schema: of its rows. is_here: it is not on its way between cells."""
 
     schema: int
     is_here: bool

@@ -22,7 +22,7 @@ State = Literal["equal", "older", "ahead", "different", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a copy is to the rows of its home. tables: that differ. name: of the home, "" where it is gone.
+    """Comparison of a copy with the rows of its home. tables: that differ. name: of the home, "" where it is gone.
 
     older: of a version before, as of a home that another worker had since. ahead: of a version that is not in
     PostgreSQL, which never happens but where PostgreSQL lost commits. gone: there is no such home any more.

@@ -46,7 +46,7 @@ def list_shared_bots(connection: Connection, homes: Collection[int]) -> list[Sha
 
 
 def begin_leaving(connection: Connection, home: int) -> None:
-    """Have a home put away, and opened by nobody. Waits for mail that is being taken in; its bots rest from then on."""
+    """Begin to move a home away: it is put away, opened by nobody, and its bots rest. Waits for mail on its way in."""
     with connection.transaction():
         connection.execute("SELECT 1 FROM kenobot.home WHERE home = %s FOR UPDATE", (home,))
         connection.execute("UPDATE kenobot.home SET is_here = false WHERE home = %s", (home,))
@@ -70,7 +70,7 @@ def take_lease(connection: Connection, home: int) -> None:
 
 
 def settle(connection: Connection, home: int) -> None:
-    """Have a home be here, with its bots, and opened: it may have reminders that are due."""
+    """Note that a home is here, with its bots, and request that it is opened: it may have reminders that are due."""
     with connection.transaction():
         connection.execute("UPDATE kenobot.home SET is_here = true, origin = NULL WHERE home = %s", (home,))
         connection.execute(

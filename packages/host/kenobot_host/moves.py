@@ -124,7 +124,7 @@ def _require_no_mail(connection: TimedConnection, row: HomeRow) -> None:
 
 
 def _take_from_worker(connection: TimedConnection, rows: Sequence[HomeRow]) -> None:
-    """Have homes put away and kept so; from a worker that does not do so in time they are taken."""
+    """Wait until homes are put away, and keep them so; from a worker that does not do so in time they are taken."""
     for row in rows:
         move_rows.begin_leaving(connection, row.home)
     deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -193,7 +193,7 @@ def move(store: HomeStore, to: HomeStore, names: Sequence[str]) -> list[MovedHom
 
 
 def cancel_move(store: HomeStore, to: HomeStore, name: str) -> bool:
-    """Have a home that moves away stay, with its bots; return whether what is of it there could be removed.
+    """Take back the move of a home, which stays with its bots; return whether what is of it there could be removed.
 
     Raises ConfigError where it does not move away, and StoreError.
     """

@@ -112,7 +112,7 @@ def _tell_moved(row: Mapping[str, Any]) -> str:
 
 
 def _cancel_move(context: CommandContext, names: Sequence[str], address: str) -> int:
-    """Have homes stay whose move was broken off."""
+    """Take back the moves of homes that were broken off."""
     with _open() as store, _open(address=address, is_new=True) as to:
         rows = [{"name": name, "removed_there": moves.cancel_move(store, to, name)} for name in names]
     return options.print_rows(rows, context.args.json, _tell_cancelled)
