@@ -20,6 +20,7 @@ from kenobot.storage.scopes import Scopes, scope_names
 from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
+_LEAST_OF_MOST = 0.5  # of the shared words of the memory that shares most
 _PAGE = 500  # records that are read at a time
 _TAKES_PLACE = frozenset({"created", "reinforced", "imported"})
 _BOOKKEEPING = frozenset(
@@ -144,8 +145,8 @@ def _restore(known: Record, changes: Sequence[EventRow]) -> Record:
 def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
     """Split the memories of a reply into those behind it and those that were only in view.
 
-    Behind it are the memories that it quotes, then those recalled for it, then those on show that share words with the
-    exchange, those with the most words first. Beside a quoted one, those recalled that share no word were in view.
+    Behind it are the memories that it quotes, then those recalled for it, then of those on show the ones that share
+    most words with the exchange. Beside a quoted one, those on show and those recalled that share no word were in view.
     """
     # Two texts that share a denial may be about anything.
     meant = (word for word in words(f"{reply.question}\n{reply.answer}") if word not in _SAY_LITTLE)
@@ -159,7 +160,10 @@ def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[U
     present = [(used, used.record) for used in reply.used_memories if used.record is not None]
     quoted = [used for used, record in present if _fold(record.text) in answer]
     recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
-    rest = [used for used in reply.used_memories if used.where != "message" and shared.get(used.record_id)]
+    most = max(shared.values(), default=0)
+    least = max(1.0, _LEAST_OF_MOST * most)  # a name alone, which many memories hold, is no sign of use
+    on_show = [used for used in reply.used_memories if used.where != "message" and not quoted]
+    rest = [used for used in on_show if shared.get(used.record_id, 0) >= least]
     rest.sort(key=lambda used: -shared[used.record_id])
     behind: dict[int, UsedMemory] = {}
     for used in (*quoted, *recalled, *rest):

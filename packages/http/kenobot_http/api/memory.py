@@ -111,8 +111,11 @@ class NamedMemory(BaseModel):
 
 
 class Change(BaseModel):
-    """Something that happened to a memory. undone: a later event took it back. former: the memories that it took the
-    place of, in their words. current: the one that took its place."""
+    """Something that happened to a memory.
+
+    undone: a later event took it back. undoable: an undo would, as it is. former: the memories that it took the place
+    of, in their words. current: the one that took its place.
+    """
 
     event: int
     at: str
@@ -120,6 +123,7 @@ class Change(BaseModel):
     kind: str
     reason: str
     undone: bool
+    undoable: bool
     changes: list[tuple[str, Any, Any]]
     former: list[NamedMemory]
     current: NamedMemory | None
@@ -218,13 +222,17 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
 async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
-    def read(connection: Connection) -> list[HistoryStep]:
-        return Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+        return steps, Store.history.select_undoable(connection, (step.event for step in steps), caller.reach)
 
+    steps, undoable = await caller.services.database.read(read)
     names = Change.model_fields
     return [
-        Change(**{name: value for name, value in asdict(step).items() if name in names})
-        for step in await caller.services.database.read(read)
+        Change(
+            **{name: value for name, value in asdict(step).items() if name in names}, undoable=step.event in undoable
+        )
+        for step in steps
     ]
 
 
