@@ -215,10 +215,12 @@ class SideIndex:
     def _take_reader(self) -> tuple[int, Connection]:
         """Take a connection that nobody else reads by, with the generation that it is of."""
         while self._free:
-            with contextlib.suppress(IndexError):  # another thread took the last one
+            try:
                 held = self._free.pop()
-                if held[0] == self._generation:
-                    return held
+            except IndexError:  # another thread took the last one
+                break
+            if held[0] == self._generation:
+                return held
         with self._lock:
             connection = self._connect()
             self._readers.append(connection)
