@@ -19,6 +19,9 @@ from tests.replay import replay_all
 # As the product has it, before a test's module loads numpy: the threads of OpenBLAS spin, and take the cores of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# One authority is enough: for all those of a machine, each client of HTTP takes twenty milliseconds, twice.
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "authority.pem")
+
 # Output that no terminal reads is whole, also where the tests run within one that says how wide it is.
 os.environ.pop("COLUMNS", None)
 
@@ -67,7 +70,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_schema(empty_database: bytes) -> Iterator[None]:
-    """Begin each new database of `Database.open` with a copy of a migrated one."""
+    """Begin each new database of `Database.open`, and of commands that make a home, with a copy of a migrated one."""
 
     def from_template(path: Path, backups: Path) -> None:
         if not os.path.lexists(path) and not os.path.lexists(f"{path}-wal"):
@@ -76,7 +79,8 @@ def one_schema(empty_database: bytes) -> Iterator[None]:
         migrate(path, backups)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kenobot.storage.database.migrate", from_template)
+        for opener in ("kenobot.storage.database", "kenobot.cli.context"):
+            patch.setattr(f"{opener}.migrate", from_template)
         yield
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
@@ -73,6 +73,9 @@ class _Job:
             _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
+_Worker = threading.Thread | SharedLine[_Job]
+
+
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
 
@@ -89,8 +92,8 @@ class Database:
         self._jobs: JobQueue[_Job | None]
         self._later: JobQueue[_Job | None]
         self._results = ResultQueue()
-        self._writer: _Work
-        self._readers: Sequence[_Work]
+        self._writer: _Worker
+        self._readers: Sequence[_Worker]
         if shared is None:
             self._begin_own_threads()
         else:
@@ -136,7 +139,8 @@ class Database:
         migrate(path, backups)
         database = cls(path, shared)
         for thread in (database._writer, *database._readers):
-            thread.start()
+            if isinstance(thread, threading.Thread):
+                thread.start()
         return database
 
     @property
@@ -469,16 +473,12 @@ class Database:
         return _Job(work, loop, waiting), waiting
 
 
-class _Work(Protocol):
-    """What does jobs: a thread, or a line of shared threads."""
-
-    def start(self) -> None: ...
-    def join(self, timeout: float | None = None) -> None: ...
-    def is_alive(self) -> bool: ...
-
-
-async def _join_thread(thread: _Work, ends: float | None) -> None:
-    await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
+async def _join_thread(thread: _Worker, ends: float | None) -> None:
+    left = None if ends is None else max(0.0, ends - time.monotonic())
+    if isinstance(thread, SharedLine):  # of hundreds, each would hold a thread that waits
+        await thread.wait_end(left)
+    else:
+        await asyncio.to_thread(thread.join, left)
 
 
 def _translate_error(error: Exception) -> Exception:

@@ -2,13 +2,15 @@
 
 Such a bot runs the very `kenobot.cli.main` in a process of its own, is killed, traced and signalled like any other,
 and ends with the interpreter's own shutdown. Only the second of importing is spared, many hundred times.
-`python -m tests.crash.nursery FD` is that process; it takes requests from a socket and reports who ended.
+`python -m tests.crash.nursery FD MODULE` is that process; it takes requests from a socket and reports who ended.
+MODULE is run by its `main(arguments)`, and names in `IMPORTS` what else it imports; "" for `kenobot`.
 """
 
 import asyncio
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
 import select
@@ -59,9 +61,13 @@ class Forked:
 
 
 class Nursery:
-    """The nursery, seen from the suite. Use it as a `Starter`; leaving it kills whoever still runs."""
+    """The nursery, seen from the suite. Use it as a `Starter`; leaving it kills whoever still runs.
 
-    def __init__(self) -> None:
+    module: run in the place of `kenobot`.
+    """
+
+    def __init__(self, module: str = "") -> None:
+        self._module = module
         self._process: asyncio.subprocess.Process | None = None
         self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._running: dict[int, Forked] = {}
@@ -75,6 +81,7 @@ class Nursery:
             "-m",
             "tests.crash.nursery",
             str(self._theirs.fileno()),
+            self._module,
             pass_fds=[self._theirs.fileno()],
             cwd=ROOT,
             stdin=asyncio.subprocess.DEVNULL,
@@ -112,7 +119,7 @@ class Nursery:
         """
         at = command.index(sys.executable)
         wrap, arguments = command[:at], command[at + 1 :]
-        assert arguments[:2] == ["-m", "kenobot"], arguments
+        assert arguments[:2] == ["-m", self._module or "kenobot"], arguments
         complaints, their_stderr = os.pipe()
         gate, go = os.pipe()
         their_stdout = os.open(os.devnull, os.O_WRONLY) if stdout is None else os.dup(stdout)
@@ -257,9 +264,8 @@ def _obey_modes() -> None:
         raise OSError(ctypes.get_errno(), "capset")
 
 
-def _import_everything() -> None:
-    """What a running bot imports, at the start and later, and which plugins there are."""
-    import importlib
+def _import_everything(module: str) -> None:
+    """What a running bot imports, at the start and later, and which plugins there are; then what `module` wants."""
     from typing import get_args
 
     from kenobot.core.plugins import PluginGroup, list_installed
@@ -283,13 +289,17 @@ def _import_everything() -> None:
         importlib.import_module(name)
     for group in get_args(PluginGroup):
         list_installed(group)
+    if module:
+        for name in importlib.import_module(module).IMPORTS:
+            importlib.import_module(name)
     gc.freeze()  # no collection of a child's touches, and so copies, what all of them share
 
 
 def _main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _import_everything()
-    work = _serve(socket.socket(fileno=int(sys.argv[1])))
+    number, module = sys.argv[1:]
+    _import_everything(module)
+    work = _serve(socket.socket(fileno=int(number)))
     if work is None:
         return 0
     arguments, environ = work
@@ -298,11 +308,11 @@ def _main() -> int:
     os.environ.update(environ)
     if OBEY_MODES in environ:
         _obey_modes()
-    from kenobot.cli import main
     from tests.constants import change_by_variable
 
     change_by_variable()
-    return main(arguments)
+    code: int = importlib.import_module(module or "kenobot.cli").main(arguments)
+    return code
 
 
 if __name__ == "__main__":

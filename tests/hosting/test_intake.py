@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import httpx
 import psycopg
@@ -14,8 +16,9 @@ from procrastinate.jobs import Status
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
 from kenobot_host import activation_rows, mail_rows
-from kenobot_host.activation import HOMES, Activation, open_engine
+from kenobot_host.activation import HOMES, STALLED_SECONDS, Activation, open_engine
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.cell_clock import CellClock
 from kenobot_host.hosted_telegram import Lease, MailSource
 from kenobot_host.ingress import WebhookTaker
 from kenobot_host.intake import pool_of
@@ -180,6 +183,38 @@ async def test_a_worker_that_lost_its_home_sends_nothing(engine: App) -> None:
     await engine.job_manager.retry_job(job)
     with pytest.raises(Unavailable):
         await lease.await_turn()
+
+
+async def test_a_worker_that_sends_is_not_taken_for_silent(engine: App) -> None:
+    """One that was kept from its heartbeat holds its home anew before it sends: nobody sends the same beside."""
+    pool = pool_of(engine)
+    await take_in(pool, ACCOUNT, read_updates([_update(7)]))
+    worker = await engine.job_manager.register_worker()
+    job = await engine.job_manager.fetch_job(queues=[HOMES], worker_id=worker)
+    assert job is not None
+    async with pool.connection() as connection:
+        await connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
+
+    async def find_stalled() -> list[int | None]:
+        stalled = await engine.job_manager.get_stalled_jobs(queue=HOMES, seconds_since_heartbeat=STALLED_SECONDS)
+        return [each.id for each in stalled]
+
+    assert await find_stalled() == [job.id]
+    held = Activation.of(HOME, job)
+    renew = partial(activation_rows.renew_lease, job=held.job, worker=held.worker, attempts=held.attempts)
+    await Lease(pool, ACCOUNT, renew).await_turn()
+    assert await find_stalled() == []
+
+
+async def test_homes_go_by_the_clock_of_postgresql(database_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A worker whose machine is an hour ahead says so, and tells the same time as the others."""
+    engine = open_engine(database_url, 2)
+    async with engine.open_async():
+        clock = CellClock(SystemClock(datetime.now(UTC) + timedelta(hours=1)))
+        assert clock.now() - datetime.now(UTC) > timedelta(minutes=59)
+        await clock.begin(pool_of(engine))
+        assert abs(clock.now() - datetime.now(UTC)) < timedelta(minutes=1)
+    assert "off by" in caplog.text
 
 
 async def test_messages_of_a_bot_keep_their_pace(engine: App) -> None:

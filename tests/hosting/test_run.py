@@ -10,6 +10,7 @@ import pytest
 from kenobot_host.cell_address import VARIABLE
 from kenobot_host.sealing import KEY_FILE
 from tests.hosting.chaos.cell import Process
+from tests.integration.process import execute
 from tests.integration.stand_in import OWNER, TOKEN, Telegram
 
 _SETTINGS = """\
@@ -43,7 +44,8 @@ async def test_a_home_is_added_and_answers_from_a_host(database_url: str, tmp_pa
         return said.decode()
 
     def prepare(kind: str, *options: str) -> Process:
-        return Process(kind, kind, options, environ, start_by=("-m", "kenobot", "host", "run", kind))
+        command = [sys.executable, "-m", "kenobot", "host", "run", kind, *options]
+        return Process(kind, kind, lambda _: execute(command, environ))
 
     async with Telegram() as telegram:
         await run("memory", "remember", "The dentist is in Alder Street")

@@ -1,11 +1,12 @@
 """Undo a decision: all that it changed or nothing, as an event that can be undone in its turn."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, is_said_only_by, update_hidden_turns
+from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
@@ -187,7 +188,28 @@ def _put_back(
         if records[record.id].status != record.status:
             update_hidden_turns(connection, record, deed.at, author)
     _turn_talk(connection, happenings)
+    _let_follow(connection, records, after, cut, act)
     return UndoResult(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
+
+
+def _let_follow(
+    connection: Connection,
+    before: Mapping[int, Record],
+    after: Mapping[int, Record],
+    cut: Sequence[Json],
+    act: ChangeContext,
+) -> None:
+    """Let texts that were made of these records follow them once more. cut: the supersessions that are no more."""
+    returned = dict(_pairs([*cut]))
+    for number, record in before.items():
+        now = after[number]
+        if now.status == "active" == record.status:
+            if now.text != record.text:
+                derived_texts.follow_change(connection, record, now, act, now.text)
+        elif record.status == "active" and now.status != "forgotten":
+            older = after.get(returned.get(number, 0))
+            current = older or store.successor(connection, number, (record.scope,))
+            derived_texts.follow_change(connection, record, current, act)
 
 
 def _turn_talk(connection: Connection, happenings: Sequence[EventRow]) -> None:

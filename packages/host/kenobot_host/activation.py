@@ -106,7 +106,7 @@ async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float =
     while True:
         try:
             return await work()
-        except UNREACHABLE:
+        except (TimeoutError, *UNREACHABLE):
             if asyncio.get_running_loop().time() > ends:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)

@@ -162,6 +162,20 @@ async def holds(connection: AsyncConnection, job: int, worker: int, attempts: in
     return await found.fetchone() is not None
 
 
+async def renew_lease(connection: AsyncConnection, job: int, worker: int, attempts: int) -> bool:
+    """Return whether a job's row still names its worker, who is believed to live from now on for as long as ever.
+
+    So what it does next is not done by another as well, unless it is stopped in the middle.
+    """
+    await connection.execute("SET LOCAL synchronous_commit = off")
+    await connection.execute(
+        "UPDATE procrastinate_workers SET last_heartbeat = now() "
+        "WHERE id = %s AND last_heartbeat < now() - interval '1 s'",
+        (worker,),
+    )
+    return await holds(connection, job, worker, attempts)
+
+
 async def find_held(connection: AsyncConnection, jobs: Collection[int]) -> set[tuple[int, int, int]]:
     """Return the job, worker and attempts of those jobs that are being done, of homes that are not to be put away."""
     found = await connection.execute(

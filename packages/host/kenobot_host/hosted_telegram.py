@@ -34,7 +34,7 @@ Holds = Callable[[AsyncConnection], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to send for a home. holds: whether the home is still this worker's."""
+    """The right to send for a home. holds: whether the home is still this worker's, for longer than sending takes."""
 
     pool: Pool
     bot: str

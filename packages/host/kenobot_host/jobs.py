@@ -1,12 +1,13 @@
 """The jobs of a host: homes that are activated, timers that activate them, and bots that are polled."""
 
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from procrastinate import App, JobContext
 
+from kenobot.ports.clock import Clock
 from kenobot_host import activation_rows
 from kenobot_host.activation import BOTS, HOMES, Activation, find_release, retry_while_away
 from kenobot_host.intake import pool_of
@@ -18,7 +19,7 @@ _log = logging.getLogger(__name__)
 _TRY_AGAIN: Final = timedelta(seconds=10)  # after a home could not be opened
 
 
-def add_home_jobs(engine: App, homes: WarmHomes) -> None:
+def add_home_jobs(engine: App, homes: WarmHomes, clock: Clock) -> None:
     """Add the jobs of a worker: open homes, and request that when it is time."""
 
     @engine.task(name=activation_rows.ACTIVATE, queue=HOMES, pass_context=True)
@@ -31,7 +32,7 @@ def add_home_jobs(engine: App, homes: WarmHomes) -> None:
 
     async def _try_later(home: int) -> None:
         async with pool_of(engine).connection() as connection:
-            await activation_rows.set_timer(connection, home, datetime.now(UTC) + _TRY_AGAIN)
+            await activation_rows.set_timer(connection, home, clock.now() + _TRY_AGAIN)
 
     @engine.task(name=activation_rows.WAKE, queue=HOMES)
     async def wake(home: int) -> None:

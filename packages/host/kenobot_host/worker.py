@@ -13,6 +13,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,8 +27,9 @@ from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
 from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows
-from kenobot_host.activation import UNREACHABLE, open_engine, rescue_on, work
+from kenobot_host.activation import UNREACHABLE, open_engine, rescue_on, retry_while_away, work
 from kenobot_host.bot_tokens import BotTokens
+from kenobot_host.cell_clock import CellClock
 from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_home_jobs
 from kenobot_host.tables import newest_schema
@@ -60,22 +62,24 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
     engine = open_engine(options.url, min(_MOST_CONNECTIONS, options.homes + _SPARE))
     with hold_folder(options.folder):
         async with open_pool(engine):
-            threads = SharedThreads()
+            pool, clock, threads = pool_of(engine), CellClock(SystemClock()), SharedThreads()
+            await retry_while_away(lambda: clock.begin(pool))
             services = HostServices(
-                *(pool_of(engine), copies, tokens, options.folder, SystemClock(), os.environ),
+                *(pool, copies, tokens, options.folder, clock, os.environ),
                 options.idle_seconds,
                 threads,
             )
             homes = WarmHomes(services)
-            add_home_jobs(engine, homes)
+            add_home_jobs(engine, homes, clock)
             for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
                 await asyncio.to_thread(importlib.import_module, module)
-            async with pool_of(engine).connection() as connection:
+            async with pool.connection() as connection:
                 queues = await activation_rows.list_queues(connection, newest_schema())
             gc.freeze()  # what was loaded stays
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
+            beside = (partial(rescue_on, engine), homes.ring_on, partial(_tidy_on, homes), partial(clock.set_on, pool))
             with use_keepers(homes.build_keeper), responsive():
-                async with run_beside(lambda: rescue_on(engine), homes.ring_on, lambda: _tidy_on(homes)):
+                async with run_beside(*beside):
                     await work(engine, queues, options.homes, options.name, stop)
             await asyncio.to_thread(threads.close)
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,11 @@ import aiohttp
 from aiohttp import web
 from lo_bot_api_emulator import LoBotApiEmulator
 
+from tests.crash.world import tag_in
 from tests.integration.stand_in import Telegram
+
+FIRST_NAME = "Adrian"
+"""Of everybody, as the stand-in has it."""
 
 _POST_SECONDS = 10.0
 _AGAIN_SECONDS = 0.1
@@ -29,7 +34,8 @@ class Posted:
 class Platform(Telegram):
     """The stand-in, for several tokens. hooks: what bots asked to have posted, by token, with the secret.
 
-    ingresses: the ports that updates are posted to, one after another.
+    ingresses: the ports that updates are posted to, one after another. arrivals: when each text reached each chat.
+    answered: the tags of messages that have an answer.
     """
 
     def __init__(self) -> None:
@@ -38,6 +44,8 @@ class Platform(Telegram):
         self.hooks: dict[str, str] = {}
         self.ingresses: Sequence[int] = ()
         self.posted_again = 0
+        self.answered = set[str | None]()
+        self.arrivals: dict[tuple[str, str], list[float]] = {}
         self._numbers = Counter[str]()
         self._lines: dict[str, asyncio.Queue[Posted]] = {}
         self._posters: list[asyncio.Task[None]] = []
@@ -69,7 +77,7 @@ class Platform(Telegram):
             "message_id": self._number,
             "date": int(self.now()),
             "chat": {"id": int(chat), "type": "private"},
-            "from": {"id": int(chat), "is_bot": False, "first_name": "Ana"},
+            "from": {"id": int(chat), "is_bot": False, "first_name": FIRST_NAME},
             "text": text,
         }
         line = self._lines.get(chat)
@@ -106,4 +114,9 @@ class Platform(Telegram):
             fields = dict(await request.post()) or json.loads(await request.read() or b"{}")
             self.hooks[request.path.split("/")[1].removeprefix("bot")] = str(fields["secret_token"])
             return web.json_response({"ok": True, "result": True})
-        return await super()._watch(request, handler)
+        response = await super()._watch(request, handler)
+        if request.path.endswith("/sendMessage") and response.status == 200:
+            sent = self.sent[-1]  # nothing was awaited since it was appended
+            self.arrivals.setdefault((sent.chat, sent.text), []).append(time.time())
+            self.answered.add(tag_in(sent.text))
+        return response

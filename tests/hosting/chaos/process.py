@@ -1,24 +1,45 @@
-"""A worker or an ingress as a process: `python -m tests.hosting.chaos.process worker|ingress NAME OPTIONS…`."""
+"""A worker or an ingress as a process, forked by the nursery: `worker|ingress NAME URL CLOCK_HOURS …`."""
 
 import asyncio
 import logging
-import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from kenobot.core import log
 from kenobot.gateway.channel_supervisor import stop_signals
+from kenobot.ports.clock import SystemClock
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
 from kenobot_host.ingress import IngressOptions, run_ingress
 from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
-from tests.constants import change_by_variable
+
+IMPORTS = (
+    "kenobot.agenda.delivery",
+    "kenobot.agenda.overdue",
+    "kenobot.app.background",
+    "kenobot.app.menu_setter",
+    "kenobot.app.watch.wiring",
+    "psycopg_binary",
+    "uvicorn.protocols.http.h11_impl",
+)
+"""What a process imports later, and the nursery for all of them."""
 
 
-async def _run(words: list[str]) -> None:
+def _set_clock(hours: float) -> None:
+    """Have the machine's clock go wrong by some hours in this process."""
+    right = SystemClock.now
+
+    def now(self: SystemClock) -> datetime:
+        return right(self) + timedelta(hours=hours)
+
+    SystemClock.now = now  # type: ignore[method-assign]
+
+
+async def _run(kind: str, name: str, url: str, rest: Sequence[str]) -> None:
     stop = asyncio.Event()
-    kind, name, url, *rest = words
     with stop_signals(stop):
         if kind == "ingress":
             options = IngressOptions(url, "127.0.0.1", 0, "http://127.0.0.1:1", 100, name)
@@ -33,8 +54,11 @@ async def _run(words: list[str]) -> None:
             connections.close()
 
 
-if __name__ == "__main__":
+def main(words: Sequence[str]) -> int:
+    """Run until SIGTERM."""
+    kind, name, url, hours, *rest = words
     log.configure("info", "plain", ())
     logging.getLogger("procrastinate").setLevel(logging.WARNING)
-    change_by_variable()
-    asyncio.run(_run(sys.argv[1:]))
+    _set_clock(float(hours))
+    asyncio.run(_run(kind, name, url, rest))
+    return 0

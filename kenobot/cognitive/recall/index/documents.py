@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store.boxes import OPEN_KEY
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.question.search_terms import name_key
 from kenobot.language.words import search_terms, standalone_letters
@@ -28,6 +29,7 @@ _LONGEST = 2000  # terms of one document
 _CHARACTERS = 40_000
 _ELSEWHERE = ("scratchpad", "profile")  # shown as they stand, never searched
 _SESSION = ("summary", "session")  # form and category of the same: what it is made of is found as turns
+_OPEN_BOX = ("box", OPEN_KEY)  # no event tells of it before it is closed: no index has it that was made bit by bit
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
 
 SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
@@ -77,7 +79,7 @@ def record_documents(truth: Connection, ids: Sequence[int]) -> list[RecordDocume
 
 
 def _of_record(truth: Connection, record: Record) -> RecordDocuments:
-    if (record.form, record.category) == _SESSION:
+    if (record.form, record.category) == _SESSION or (record.form, record.key) == _OPEN_BOX:
         return RecordDocuments(record.id)
     if record.form in _ELSEWHERE or record.status == "forgotten":
         return RecordDocuments(record.id, witnesses=record.source_message_ids)

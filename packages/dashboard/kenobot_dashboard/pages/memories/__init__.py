@@ -48,7 +48,7 @@ class Shown:
     form: str
     category: str
     subject: str
-    source: str
+    origin: str
     status: str
     trust: str
     confidence: float

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.index import backlog_rows, posting_rows
+from kenobot.cognitive.recall.index import backlog_rows, posting_rows, vector_rows
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex, count_unindexed
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import boxes, events, records
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -111,6 +111,30 @@ async def test_a_record_that_use_lifted_is_not_read_again_and_one_that_faded_is(
     assert await touched_since(faded - 1) == [record]
     await memory.database.write(lambda connection: connection.execute("UPDATE event SET data = '{\"erased\": true}'"))
     assert await touched_since(lifted - 1) == [record]  # nobody knows any more what it changed
+
+
+async def test_an_index_made_anew_counts_what_the_one_before_counted(memory: Memory) -> None:
+    """A box that still takes memories in is in neither: nothing told the older one of it."""
+
+    def read_words() -> list[tuple[str, int]]:
+        with closing(sqlite3.connect(memory.path)) as connection:
+            return connection.execute("SELECT token, docs FROM term ORDER BY token").fetchall()
+
+    first = await memory.learn("The lantern is in the mill")
+    await memory.texts("lantern")
+
+    def begin_box(connection: sqlite3.Connection) -> None:
+        boxes.create_box(connection, records.require(connection, first, "owner"), memory.now, "telegram-1")
+
+    await memory.database.write(begin_box)
+    await memory.learn("The ladder is in the barn")
+    await memory.texts("ladder")
+    before = read_words()
+    memory.index.close()
+    memory.path.unlink()
+    memory.index = SideIndex(memory.path)
+    await Indexer(memory.database, memory.index).index_all()
+    assert read_words() == before
 
 
 async def test_a_long_turn_takes_less_room_in_the_index_than_in_the_conversation(memory: Memory) -> None:
@@ -224,3 +248,23 @@ async def test_counts_fall_back_to_nothing_when_everything_is_forgotten(memory: 
     with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
         rooms = connection.execute("SELECT docs, words FROM room").fetchall()
     assert (_terms(memory), set(rooms)) == (0, {(0, 0)})
+
+
+def test_the_newest_message_is_found_without_reading_the_memories_behind_it() -> None:
+    """Of a home with many more memories than messages, whose documents have the higher numbers."""
+    memories, read = 10_000, 0
+    with closing(sqlite3.connect(":memory:")) as index:
+        for statement in (posting_rows.SCHEMA + backlog_rows.SCHEMA).split(";\n"):
+            index.execute(statement)
+        documents = [(64 * number,) for number in range(1, memories)] + [(64 * number + 32,) for number in (3, 5)]
+        index.executemany("INSERT INTO doc (id, room, terms) VALUES (?, 1, '')", documents)
+        index.execute("INSERT INTO cursor (name, at) VALUES ('message', 6), ('event', 900)")
+
+        def count() -> int:
+            nonlocal read
+            read += 1
+            return 0
+
+        index.set_progress_handler(count, 100)
+        assert vector_rows.newest_turn(index) == 5
+    assert read < 10
