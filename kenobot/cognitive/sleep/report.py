@@ -68,7 +68,8 @@ def _columns(
     ids = {event.id for event in events if event.record == record}
     for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
         for name, before, after in step.changes if step.event in ids else ():
-            yield name, *(_cut(str(value), _VALUE, in_full=in_full) for value in (before, after))
+            was, now = (_cut(str(value), _VALUE, in_full=in_full) for value in (before, after))
+            yield name, was, now
 
 
 def _cut(text: str, longest: int, *, in_full: bool) -> str:

@@ -117,6 +117,17 @@ class Formats:
         found = _WEEK.fullmatch(_MARKS.sub("", text.partition("\n")[0]).strip())
         return self._word_week(found) if found is not None and text.startswith("# ") else ""
 
+    def span_of_days(self, first: date | str, last: date | str) -> str:
+        """Say the days from one to another; one alone where they are the same."""
+        begin, end = (date.fromisoformat(day[:10]) if isinstance(day, str) else day for day in (first, last))
+        if begin == end:
+            return self.day(begin)
+        year = "" if end.year == self.today.year else f" {end.year}"
+        from_day = (
+            str(begin.day) if (begin.month, begin.year) == (end.month, end.year) else say_date(begin, self.language)
+        )
+        return f"{from_day} – {say_date(end, self.language)}{year}"
+
     def reason(self, text: str) -> str:
         """Word why something was decided, with weeks and days as people say them."""
         told = _WEEK.sub(self._word_week, self.word(text))
@@ -154,7 +165,7 @@ class Formats:
 
     def short(self, text: str, longest: int = _SHORT) -> str:
         """Write a text on one line, cut where it is long; lines of several become parts, without marks of Markdown."""
-        text = self.plain(text) if _SUMMARY.match(text) else text
+        text = self.plain(text).replace(":\n", ": ") if _SUMMARY.match(text) else text
         lines = text.strip().splitlines()
         parts = lines if len(lines) < 2 else filter(None, (_MARKS.sub("", each).strip() for each in lines))
         line = " ".join(" · ".join(parts).split())

@@ -47,9 +47,8 @@ async def read_names(view: Viewer, sessions: Iterable[str] = ()) -> Names:
             chats[session] = t("imported_chat", kind=t.name("channel", kind))
         else:
             scope = last.get(session, "")
-            who = scopes.get(scope) or (
-                scope.rpartition(":")[2].removeprefix(f"{channel}-") if scope.startswith("user:") else t("a_group")
-            )
+            person = scope.rpartition(":")[2].removeprefix(f"{channel}-") if scope.startswith("user:") else ""
+            who = scopes.get(scope) or person or t("a_group")
             chats[session] = t("chat_of", who=who, channel=t.name("channel", channel))
     shared = Counter(chats.values())
     for session, name in chats.items():

@@ -1,5 +1,6 @@
 """The texts of the dashboard, English and Spanish: those of the frame, and beside each page its own."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -33,7 +34,7 @@ class Texts:
 
     def name(self, kind: str, value: str) -> str:
         """Return what a fixed word of the bot, such as a status, is called; itself where it has no name."""
-        key = f"{kind}_{value.replace(' ', '_').replace('-', '_')}"
+        key = f"{kind}_{re.sub(r'[ :-]', '_', value)}"
         return self(key) if self.has(key) else value
 
     def fit(self, score: float) -> str:

@@ -51,10 +51,11 @@ async def test_a_refused_button_says_why_on_its_page(bot: ServedBot) -> None:
         code, page = await _send(browser, "/mail/in-7/drop", "/mail")
         assert code == 404
         assert 'role="alert"' in page
-        assert "<h1>Mail</h1>" in page
+        assert "<h1>Message queue</h1>" in page
         code, page = await _send(browser, "/reminders/7/cancel", "/nowhere")
         assert code == 404
         assert "<h1>Reminders and tasks</h1>" in page
+        base = str(browser.client.base_url).rstrip("/") + BASE
         for foreign in (
             "//evil.example/",
             "/login",
@@ -62,12 +63,9 @@ async def test_a_refused_button_says_why_on_its_page(bot: ServedBot) -> None:
             "/static/0/style.css",
             "/memories/%00?q=%ff",
         ):
-            headers = {
-                "Referer": f"{str(browser.client.base_url).rstrip('/')}{BASE}{foreign}".encode("utf-8", "replace")
-            }
-            answer = await browser.client.post(
-                f"{BASE}/memories/undo", data={"csrf": await browser.csrf(), "event": "99"}, headers=headers
-            )
+            fields = {"csrf": await browser.csrf(), "event": "99"}
+            headers = {"Referer": base + foreign}
+            answer = await browser.client.post(f"{BASE}/memories/undo", data=fields, headers=headers)
             assert answer.status_code == 409
             assert "<h1>Memories</h1>" in answer.text
         lost = await browser.get("/nowhere", code=404)
@@ -88,6 +86,23 @@ async def test_a_banner_names_what_was_changed(bot: ServedBot) -> None:
         async with owner(bot) as other:
             seen = await other.read(str(forgotten.url).partition(BASE)[2])
             assert "Carmen" not in seen
+
+
+async def test_a_setting_goes_back_to_its_default(bot: ServedBot) -> None:
+    """And its banner brings back what was set; words find it by its name, its meaning and its section."""
+    async with owner(bot) as browser:
+        changed = await browser.post("/settings/bot.name", value="Keno")
+        assert "Undo" in words_of(changed.text)
+        assert "Back to its default" in words_of(changed.text)
+        reset = await browser.post("/settings/bot.name/reset")
+        assert "Its default holds" in reset.text
+        assert "Back to its default" not in words_of(reset.text)
+        assert 'name="value" value="Keno"' in reset.text
+        await browser.post("/settings/tools.enabled/reset", code=409)
+        assert "/settings/bot.name" in await browser.get("/settings?q=NAME")
+        assert "/settings/bot.name" not in await browser.get("/settings?q=nights")
+        assert "/settings/sleep." in await browser.get("/settings?q=nights")
+        assert "No setting has these words" in await browser.read("/settings?q=xyzzy")
 
 
 async def test_what_cannot_be_undone_is_asked_about_once(bot: ServedBot) -> None:

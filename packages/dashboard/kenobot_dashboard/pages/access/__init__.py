@@ -7,6 +7,7 @@ from fastapi import APIRouter, Form, Response
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import access
 from kenobot_http.api.access import Code
+from kenobot_http.api.scopes import SCOPES
 
 router = APIRouter(prefix="/access")
 
@@ -17,7 +18,7 @@ UserId = Annotated[str, Form(min_length=1, max_length=300)]
 @router.get("")
 async def list_access(view: View) -> Response:
     """List people, strangers who wait, and keys."""
-    return view.page("access", table=await access.list_access(view.caller))
+    return view.page("access", table=await access.list_access(view.caller), all_scopes=len(SCOPES))
 
 
 @router.post("/people")

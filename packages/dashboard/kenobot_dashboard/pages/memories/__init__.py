@@ -1,7 +1,7 @@
 """The page *memories*: search by meaning and words, see where each is from, correct, forget and undo."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field
 from kenobot.cognitive.memory import Memory, SearchReport
 from kenobot.ports.records import HistoryStep
 from kenobot.storage.connection import Connection
-from kenobot_dashboard.changes import list_attributes, word_changes, word_reason
+from kenobot_dashboard.changes import list_attributes, word_changes
 from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.names import read_names
 from kenobot_dashboard.pages.memories.plot import plot_confidence
-from kenobot_dashboard.viewer import LiveView, View
+from kenobot_dashboard.viewer import LiveView, View, Viewer
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
 from kenobot_http.api.paging import LARGEST_ID
@@ -25,6 +25,7 @@ router = APIRouter(prefix="/memories")
 
 FORMS: Final = ("note", "episode", "procedure", "profile", "entity", "summary", "scratchpad")
 SOURCES: Final = ("tag", "extraction", "command", "edit", "import", "sleep")
+OWNER_SUBJECT: Final = "owner"
 STATUSES: Final = ("active", "superseded", "expired", "archived", "forgotten", "invalidated", "all")
 _PAGE: Final = 30
 _FOUND: Final = 40  # memories of a search, before the filters
@@ -79,21 +80,29 @@ class Filters(BaseModel):
         """Return whether more than the question narrows the list."""
         return bool(self.given.keys() - {"q"})
 
-    def choose(self) -> browsing.MemoryFilter:
-        """Return them as the API takes them. Raises HTTPException for a day that no calendar has."""
+    def choose(self, subjects: Mapping[str, str]) -> browsing.MemoryFilter:
+        """Return them as the API takes them. Raises HTTPException for a day that no calendar has.
+
+        subjects: whom memories are about, by their name in small letters. Another name is looked for in the texts.
+        """
+        days = sorted(filter(None, (read_day(self.first), read_day(self.last))))
+        name = self.subject.strip()
+        subject = subjects.get(name.casefold(), "")
         return browsing.MemoryFilter(
             form=self.form,
-            subject=self.subject,
+            subject=subject,
+            text="" if subject else name,
             source=self.source,
-            first=read_day(self.first),
-            last=read_day(self.last),
+            first=days[0] if self.first else None,
+            last=days[-1] if self.last else None,
         )
 
 
 @router.get("")
 async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Response:
     """Search memory by meaning and words, or list it, the newest first; filters narrow both."""
-    wanted, caller = filters.choose(), view.caller
+    caller = view.caller
+    wanted = filters.choose(await _list_names(view) if filters.subject else {})
     report: SearchReport | None = None
     following = ""
     if question := filters.q.strip():
@@ -120,11 +129,19 @@ async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Res
     )
 
 
+async def _list_names(view: Viewer) -> dict[str, str]:
+    """List whom memories are about, by the names under which people look for them, in small letters."""
+    found = {name.casefold(): name for name in await browsing.count_subjects(view.caller)}
+    return found | {view.texts("")("the_owner"): OWNER_SUBJECT}
+
+
 @router.get("/subjects")
 async def list_subjects(view: LiveView) -> Response:
     """List whom memories are about, for the field that asks for it: counted only once it is used."""
     found = await browsing.count_subjects(view.caller)
-    return view.page("memories", "subjects.html", subjects=[*found][:_SUBJECTS], notice=None)
+    owner = view.texts("")("the_owner")
+    names = [owner if name == OWNER_SUBJECT else name for name in [*found][:_SUBJECTS]]
+    return view.page("memories", "subjects.html", subjects=names, notice=None)
 
 
 @router.post("")
@@ -169,7 +186,6 @@ async def show_memory(view: View, number: MemoryNumber) -> Response:
         plot=plot_confidence(found.confidences, _find_end(history) or view.now),
         attributes=list_attributes(found.attributes, t, f),
         names=await read_names(view, [each.session for each in found.said]),
-        word_reason=word_reason,
     )
 
 

@@ -1,7 +1,8 @@
 """The page *nights*: what each night changed and why, with one click back for a change or all of it."""
 
 import asyncio
-from typing import Annotated, Final
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Response
 from starlette.exceptions import HTTPException
@@ -18,6 +19,8 @@ from kenobot_http.api.paging import LARGEST_ID
 router = APIRouter(prefix="/nights")
 
 _SHOWN: Final = 60
+_SOON: Final = timedelta(minutes=2)
+"""Within which a night that was asked for has begun."""
 
 Night = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
@@ -28,7 +31,18 @@ async def list_nights(view: View) -> Response:
     status = await view.services.status()
     found = await nights.list_nights(view.caller, _SHOWN)
     descriptions = {each.name: each.description for each in Nights.passes()}
-    return view.page("nights", nights=found, background=status.background, descriptions=descriptions)
+    is_running = bool(found) and found[0].state == "running"
+    is_begun = view.request.query_params.get("done") == "begun"
+    begins = is_begun and (not found or view.now - datetime.fromisoformat(found[0].at) > _SOON)
+    over: dict[str, Any] = {"notice": None} if is_begun and not (is_running or begins) else {}
+    return view.page(
+        "nights",
+        nights=found,
+        background=status.background,
+        descriptions=descriptions,
+        is_awaited=is_running or begins,
+        **over,
+    )
 
 
 @router.post("/begin")

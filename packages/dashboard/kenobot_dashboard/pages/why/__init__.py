@@ -40,10 +40,8 @@ async def list_replies(
         "why",
         replies=shown.items,
         next=shown.next,
-        sessions=[chat.session for chat in chats.items],
-        names=await read_names(
-            view, {*(chat.session for chat in chats.items), *(each.session for each in shown.items)}
-        ),
+        sessions=sessions,
+        names=await read_names(view, [*sessions, *(each.session for each in shown.items)]),
         session=session,
         q=q,
         wanted=wanted,
