@@ -36,6 +36,7 @@ async def list_replies(
                 raise
     shown = await replies.list_replies(caller, session, _SHOWN, cursor)
     chats = await conversations.list_conversations(caller, _CHATS)
+    sessions = [chat.session for chat in chats.items]
     return view.page(
         "why",
         replies=shown.items,
