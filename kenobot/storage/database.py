@@ -98,7 +98,7 @@ class Database:
             self._begin_own_threads()
         else:
             self._join_threads(shared)
-        self.rest_beside: Callable[[], object] = lambda: None
+        self.close_beside: Callable[[], object] = lambda: None
         """Called when a shared thread that read has rested: to close what was opened beside the reading."""
         self._closed = False
         self._version: int | None = None
@@ -119,8 +119,8 @@ class Database:
         front, behind = Reader(self._path), Reader(self._path, pacing.step)
         self._jobs = self._writer = SharedLine(shared, shared.writing, self._write_some, self._close_writer)
         read, read_behind = partial(self._read_one, front), partial(self._read_one_behind, behind)
-        self._reads = SharedLine(shared, shared.reading, read, partial(self._rest_reader, front))
-        self._later = SharedLine(shared, shared.behind, read_behind, partial(self._rest_reader, behind), len(Rank) + 1)
+        self._reads = SharedLine(shared, shared.reading, read, partial(self._close_reader, front))
+        self._later = SharedLine(shared, shared.behind, read_behind, partial(self._close_reader, behind), len(Rank) + 1)
         self._readers = (self._reads, self._later)
 
     def _open_writer(self) -> Connection:
@@ -413,9 +413,9 @@ class Database:
         self._tell([job])
         return False
 
-    def _rest_reader(self, reader: Reader) -> None:
+    def _close_reader(self, reader: Reader) -> None:
         reader.close()
-        self.rest_beside()
+        self.close_beside()
 
     def _read_one_behind(self, reader: Reader, line: object, job: _Job) -> bool:
         self.pacer.hold_back_thread()

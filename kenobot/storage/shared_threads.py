@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ThreadCounts:
-    """How many threads write, read and read behind the turns. most_open: lines that hold something open."""
+    """Counts of threads that write, read and read behind the turns. most_open: lines that hold something open."""
 
     writing: int = 8
     reading: int = 4
@@ -58,15 +58,15 @@ class SharedThreads:
             self._open.move_to_end(line)
             oldest = self._open.popitem(last=False)[0] if len(self._open) > self._most_open else None
         if oldest is not None:
-            oldest.rest()
+            oldest.request_rest()
 
     def forget(self, line: "SharedLine[object]") -> None:
         """Note that a line holds nothing open."""
         with self._lock:
             self._open.pop(line, None)
 
-    def rest_unused(self, seconds: float) -> None:
-        """Let the lines rest that nothing was done in for some seconds."""
+    def close_unused(self, seconds: float) -> None:
+        """Close what lines hold open in which nothing was done for some seconds."""
         before = time.monotonic() - seconds
         resting = []
         with self._lock:
@@ -77,7 +77,7 @@ class SharedThreads:
                 del self._open[line]
                 resting.append(line)
         for line in resting:
-            line.rest()
+            line.request_rest()
 
     def close(self) -> None:
         """End the threads once they have done what they are at. No database may be open any more."""
@@ -111,8 +111,8 @@ class SharedLine(JobQueue[T | None], Generic[T]):
         super().put(item, line)
         self._call()
 
-    def rest(self) -> None:
-        """Have what is held open closed, behind what is under way."""
+    def request_rest(self) -> None:
+        """Request that what is held open is closed, behind what is under way."""
         self._rests = True
         self._call()
 
@@ -183,7 +183,7 @@ class _Crew:
         self._due: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     def put(self, work: Callable[[], None]) -> None:
-        """Have work done."""
+        """Queue work."""
         self._due.put(work)
         if len(self._threads) < self._count:
             self._begin()

@@ -41,7 +41,7 @@ async def test_each_home_remembers_what_is_its_own(tmp_path: Path, threads: Shar
         assert "Plays the oboe" in two.requests[-1]
         assert "walnuts" not in two.requests[-1]
         assert _count_threads() - before <= 5
-        threads.rest_unused(0.0)
+        threads.close_unused(0.0)
     async with Scene(tmp_path / "one", ["Walnuts."], shared=threads) as again:
         again.channel.number = 100
         await again.say("What am I allergic to?")

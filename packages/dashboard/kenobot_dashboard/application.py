@@ -3,14 +3,17 @@
 import importlib
 import logging
 import mimetypes
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib import resources
 from typing import Final
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from kenobot.app.bot_services import BotServices
@@ -38,17 +41,10 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     """Build the dashboard of a bot, to be mounted at `paths.BASE`."""
-    names = list_names(channel.settings)
-
-    async def check_name(request: Request) -> None:
-        check_host(request, names)
-
-    app = FastAPI(
-        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
-    )
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     channel.file_paths[f"{BASE}/chat/send"] = BODY_BYTES
     channel.owner_chat = CHAT
-    app.state.channel, app.state.services = channel, services
+    app.state.channel, app.state.services, app.state.names = channel, services, list_names(channel.settings)
     app.state.login = login.LoginLimits(services.clock)
     app.state.notes = Notes()
     app.add_exception_handler(LoginNeeded, _ask_for_login)
@@ -56,11 +52,22 @@ def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     app.add_exception_handler(RequestValidationError, _explain_field)
     app.add_exception_handler(StoreError, _explain_store)
     app.add_exception_handler(Exception, _explain_fault)
-    app.add_api_route("/static/{digest}/{name}", send_static, methods=["GET"])
-    app.include_router(login.router)
-    for page in PAGES:
-        app.include_router(importlib.import_module(f"kenobot_dashboard.pages.{page.name}").router)
+    app.router.routes.extend(_list_routes())
     return HeaderGuard(app)
+
+
+@lru_cache(maxsize=1)
+def _list_routes() -> Sequence[BaseRoute]:
+    """List the routes of all pages, which all bots of a process share: to analyze them takes a quarter of a second."""
+    router, guard = APIRouter(), [Depends(_check_name)]
+    router.add_api_route("/static/{digest}/{name}", send_static, methods=["GET"], dependencies=guard)
+    for pages in (login, *(importlib.import_module(f"kenobot_dashboard.pages.{page.name}") for page in PAGES)):
+        router.include_router(pages.router, dependencies=guard)
+    return router.routes
+
+
+async def _check_name(request: Request) -> None:
+    check_host(request, request.app.state.names)
 
 
 async def send_static(digest: str, name: str) -> Response:

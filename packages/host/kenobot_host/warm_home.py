@@ -175,7 +175,7 @@ class WarmHomes:
         """
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            self._services.threads.rest_unused(_REST_SECONDS)
+            self._services.threads.close_unused(_REST_SECONDS)
             await self._give_back_memory()
             if not self._open:
                 continue

@@ -111,9 +111,10 @@ class NamedMemory(BaseModel):
 
 
 class Change(BaseModel):
-    """Something that happened to a memory. undone: a later event took it back. undoable: an undo would, as it is.
+    """Something that happened to a memory.
 
-    former: the memories that it took the place of, in their words. current: the one that took its place.
+    undone: a later event took it back. undoable: an undo would, as it is. former: the memories that it took the place
+    of, in their words. current: the one that took its place.
     """
 
     event: int

@@ -227,7 +227,7 @@ async def test_two_indexes_of_one_file_keep_each_other_up_to_date(memory: Memory
 async def test_a_connection_serves_one_reader(memory: Memory) -> None:
     """However many queries, and neither an index that rests nor one made anew leaves any behind."""
     await memory.learn("The kettle is broken")
-    for end in (memory.index.rest, memory.index.close):
+    for end in (memory.index.close_unused, memory.index.close):
         for number in range(20):
             await memory.texts(f"kettle {number}")
         assert 1 <= len(memory.index._readers) <= 2
