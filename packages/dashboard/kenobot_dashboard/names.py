@@ -48,8 +48,9 @@ async def read_names(view: Viewer, sessions: Iterable[str] = ()) -> Names:
         else:
             scope = last.get(session, "")
             person = scope.rpartition(":")[2].removeprefix(f"{channel}-") if scope.startswith("user:") else ""
-            who = scopes.get(scope) or person or t("a_group")
-            chats[session] = t("chat_of", who=who, channel=t.name("channel", channel))
+            who = scopes.get(scope) or person or (t("a_group") if scope else "")
+            place = t.name("channel", channel)
+            chats[session] = t("chat_of", who=who, channel=place) if who else place
     shared = Counter(chats.values())
     for session, name in chats.items():
         if shared[name] > 1:

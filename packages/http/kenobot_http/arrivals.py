@@ -13,7 +13,7 @@ class Reader:
         self._news = asyncio.Event()
 
     def wake(self) -> None:
-        """Have it look for news."""
+        """Wake the reader, which looks for news then."""
         self._news.set()
 
     async def wait(self, seconds: float) -> bool:
