@@ -95,14 +95,22 @@ def one_schema(empty_database: bytes) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def is_replayed() -> Iterator[bool]:
+    """Whether KENOBOT_TEST_REPLAY=1 was given, which a bot that a test starts would take for a setting."""
+    with pytest.MonkeyPatch.context() as patch:
+        is_asked = os.environ.get("KENOBOT_TEST_REPLAY") == "1"
+        patch.delenv("KENOBOT_TEST_REPLAY", raising=False)
+        yield is_asked
+
+
 @pytest.fixture(autouse=True)
-def replay(request: pytest.FixtureRequest) -> Iterator[None]:
+def replay(request: pytest.FixtureRequest, is_replayed: bool) -> Iterator[None]:
     """With KENOBOT_TEST_REPLAY=1, let a copy follow each database that the test writes to, and compare them."""
-    if os.environ.get("KENOBOT_TEST_REPLAY") != "1" or request.node.get_closest_marker("no_replay"):
+    if not is_replayed or request.node.get_closest_marker("no_replay"):
         yield
         return
-    with pytest.MonkeyPatch.context() as patch, replay_all() as differences:
-        patch.delenv("KENOBOT_TEST_REPLAY")  # or a bot would take it for a setting
+    with replay_all() as differences:
         yield
     assert differences == []
 
