@@ -111,8 +111,9 @@ class Stage:
         number = len(self._workers) + 1
         environ = {**os.environ, VARIABLE: self._cell.own_url, "ANTHROPIC_API_KEY": KEY, "LANG": "C"}
         folder = self._folder / f"worker-{number}"
-        words = ("--folder", str(folder), "--homes", str(homes), "--idle-minutes", str(idle_minutes))
-        worker = Process("worker", f"worker-{number}", words, environ, ("-m", "kenobot", "host", "run", "worker"))
+        options = ("--folder", str(folder), "--homes", str(homes), "--idle-minutes", str(idle_minutes))
+        words = ("host", "run", "worker", *options)
+        worker = Process("worker", f"worker-{number}", "kenobot", words, environ)
         self._workers.append(worker)
         await worker.start()
         return worker

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.crash.world import tag_in
-from tests.hosting.chaos.play import Stage
+from tests.hosting.chaos.stage import Stage
 
 _SECONDS = 120.0
 

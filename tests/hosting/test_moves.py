@@ -19,8 +19,11 @@ from kenobot_host.cell_address import VARIABLE
 from tests.crash.world import Model
 from tests.hosting.cell import Cell
 from tests.hosting.chaos.cell import Cell as HostCell
+from tests.hosting.chaos.checks import check
 from tests.hosting.chaos.platform import Platform
-from tests.hosting.chaos.play import Stage, Story, _check, _end
+from tests.hosting.chaos.play import end_processes
+from tests.hosting.chaos.stage import Stage
+from tests.hosting.chaos.story import Story
 from tests.hosting.homes import Run, compare_homes, make_home
 from tests.hosting.talk import Talk, wait_until
 
@@ -171,12 +174,12 @@ async def test_homes_move_while_people_talk(postgres_url: str, tmp_path: Path, c
             routes = cell.execute("SELECT DISTINCT bot, home FROM kenobot.route")
             homes = {str(bot): int(str(home)) for bot, home in routes}
             here.bots = [replace(bot, chats={homes[bot.account]: next(iter(bot.chats.values()))}) for bot in here.bots]
-            await _end(stage)
-            await asyncio.to_thread(_check, stage)
+            await end_processes(stage)
+            await asyncio.to_thread(check, stage)
         finally:
             await here.stop()
         assert stage.outcome.broken == []
-        assert stage.outcome.repeated_parts == 0
+        assert stage.outcome.counts["parts repeated"] == 0
         assert len(platform.sent) == 72
 
 

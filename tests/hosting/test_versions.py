@@ -19,8 +19,11 @@ from kenobot_host import tables
 from kenobot_host.cell_address import VARIABLE
 from tests.crash.world import Model
 from tests.hosting.chaos.cell import Cell, Process
+from tests.hosting.chaos.checks import check
 from tests.hosting.chaos.platform import Platform
-from tests.hosting.chaos.play import Stage, Story, _check, _end
+from tests.hosting.chaos.play import end_processes
+from tests.hosting.chaos.stage import Stage
+from tests.hosting.chaos.story import Story
 from tests.hosting.newer_tree import NUMBER, SCRIPT, make_newer_tree
 from tests.hosting.proxy import Proxy
 from tests.hosting.server import PostgresServer
@@ -72,7 +75,7 @@ async def _upgrade(url: str, newer: dict[str, str], *options: str) -> dict[str, 
 def _renew(process: Process, newer: dict[str, str]) -> Process:
     """Have a process that is not started yet be of the newer version."""
     process.environ |= newer
-    process.start_by = ("-P", *process.start_by)
+    process.flags = ("-P",)
     return process
 
 
@@ -125,10 +128,10 @@ async def test_a_host_is_upgraded_while_people_talk(
         refused = sum("of a newer KenoBot" in line for each in old for line in each.log)
         assert 0 < refused < 40, "the older workers spin on homes that they cannot open"
         assert not any("Traceback" in line for each in (*old, *young, old_ingress, new_ingress) for line in each.log)
-        await _end(stage)
+        await end_processes(stage)
         both = [*migrate.migrations(), (NUMBER, SCRIPT)]
         monkeypatch.setattr(tables, "migrations", lambda: both)
-        await asyncio.to_thread(_check, stage)
+        await asyncio.to_thread(check, stage)
         assert stage.outcome.broken == []
-        assert stage.outcome.repeated_parts <= len(taken)
-        assert stage.outcome.copies > 0
+        assert stage.outcome.counts["parts repeated"] <= len(taken)
+        assert stage.outcome.counts["copies"] > 0

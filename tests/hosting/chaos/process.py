@@ -1,7 +1,8 @@
-"""A worker or an ingress as a process, forked by the nursery: `worker|ingress NAME URL CLOCK_HOURS …`."""
+"""A worker or an ingress as a process, which the nursery may fork: `worker|ingress NAME URL CLOCK_HOURS …`."""
 
 import asyncio
 import logging
+import sys
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from kenobot_host.home_store import HomeStore
 from kenobot_host.ingress import IngressOptions, run_ingress
 from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
+from tests.constants import change_by_variable
 
 IMPORTS = (
     "kenobot.agenda.delivery",
@@ -62,3 +64,8 @@ def main(words: Sequence[str]) -> int:
     _set_clock(float(hours))
     asyncio.run(_run(kind, name, url, rest))
     return 0
+
+
+if __name__ == "__main__":
+    change_by_variable()
+    sys.exit(main(sys.argv[1:]))
