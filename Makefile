@@ -48,15 +48,16 @@ chat: $(VENV)/.chat ## talk to the bot here, offline, no key needed
 define RUN_TESTS
 	@folder=$$($(BIN)/python -c 'import tempfile; from tests.scratch import scratch_root; print(tempfile.mkdtemp(dir=scratch_root()))'); \
 	workers=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 2) * 2)'); \
-	$(BIN)/pytest -m "$(1)" --numprocesses "$$workers" --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
+	$(BIN)/pytest -m "$(1)" --numprocesses "$$workers" --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest" $(2); \
 	code=$$?; rm -rf "$$folder"; exit $$code
 endef
 
 test: $(VENV)/.ready ## run the tests, but for the long ones: five minutes on two cores
 	$(call RUN_TESTS,not (long or crash or slow))
 
+# Only files with such tests are read: each worker would collect ten thousand others, which takes it ten seconds.
 test-long: $(VENV)/.ready ## run the tests that start processes, kill them, or play weeks
-	$(call RUN_TESTS,(long or crash) and not slow)
+	$(call RUN_TESTS,(long or crash) and not slow,$$(grep -rlE --include='test_*.py' 'mark\.(long|crash)' tests | sort))
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/ruff format --check .

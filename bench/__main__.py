@@ -1,4 +1,4 @@
-"""`python -m bench`: what a whole KenoBot costs, in one run of ten minutes: the tables of docs/performance.md.
+"""`python -m bench`: what a whole KenoBot costs, in one run of less than an hour: the tables of docs/performance.md.
 
 `kenobot run` as a process, with a channel and a model that cost nothing; everything else as shipped: each message,
 reply and record is on disk (SQLite, WAL, synchronous=FULL) before it is acknowledged, the audit trail is on, the
@@ -27,7 +27,6 @@ from bench.vectors import models
 from kenobot.cli.options import show_progress
 from kenobot_evals.page_marks import replace_between_marks
 
-_PATIENCE = 180.0  # seconds that a past may take to be digested
 _PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, quiet_seconds=6.0, rest_looks=120)
 _LARGE = replace(_PLAN, past_turns=100_000, past_memories=100_000)
 _EMBEDDED = "default_embedder_"
@@ -90,9 +89,9 @@ def measure() -> tuple[Figures, list[str]]:
 
 def _digested(stage: Stage, what: str, notes: list[str]) -> Figures:
     try:
-        return stage.digest(_PATIENCE)
+        return stage.digest()
     except RuntimeError:
-        notes.append(f"The home with {what} was still being digested after {_PATIENCE:.0f} s, and during its figures.")
+        notes.append(f"The home with {what} was still being digested during its figures.")
         return {}
 
 

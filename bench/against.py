@@ -1,8 +1,9 @@
 """`python -m bench.against [REVISION]`: this working tree beside another commit, in turn on this machine.
 
 Both play the scene of `python -m bench.quick`, with an empty home and with one that has lived with 20,000 turns and
-10,000 memories, a pair at a time, so that whatever else the machine does meets both. What counts is the ratio within a
-pair; shown is the median of the pairs. The other commit runs with the packages that are installed here.
+10,000 memories, or with the past that --past gives, a pair at a time, so that whatever else the machine does meets
+both. What counts is the ratio within a pair; shown is the median of the pairs. The other commit runs with the packages
+that are installed here.
 
 Exits 1 when a turn's CPU is more than 1.3 times what it was in each of three ways: the median of the pairs, the ratio
 of the two medians, and the ratio of the two least figures, since another job on the machine can only add to a process's
@@ -28,7 +29,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from operator import itemgetter
 from pathlib import Path
@@ -82,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("revision", nargs="?", help="the commit to compare with (the one that bench/baseline names)")
     parser.add_argument("--short", action="store_true", help="a shorter past, and no commands: four minutes")
+    parser.add_argument(
+        "--past", type=int, nargs=2, metavar=("TURNS", "MEMORIES"), help="the past of the lived home (20000 10000)"
+    )
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"how often each is measured ({PAIRS})")
     parser.add_argument(
         "--seconds", type=float, metavar="S", help=f"begin no pair after S seconds ({_SHORT_SECONDS:.0f} with --short)"
@@ -103,6 +107,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         plan, longest = (_SHORT, _SHORT_SECONDS) if arguments.short else (_PATIENT, inf)
         longest = longest if arguments.seconds is None else arguments.seconds
+        if arguments.past:
+            plan = replace(plan, past_turns=arguments.past[0], past_memories=arguments.past[1])
         pairs = measure(Path(folder), arguments.pairs, plan, longest)
     failures = judge(pairs) if len(pairs) >= arguments.pairs else []
     if arguments.json:

@@ -144,9 +144,17 @@ class Line:
 
 @contextlib.asynccontextmanager
 async def open_line(
-    folder: Path, embedder: str, other: Command | None = None, checkout: Checkout | None = None
+    folder: Path,
+    embedder: str,
+    other: Command | None = None,
+    checkout: Checkout | None = None,
+    *,
+    sleeps: bool = True,
 ) -> AsyncIterator[Line]:
-    """A home in `folder` with a bot that runs, or with another command in its place. checkout: another commit's bot."""
+    """A home in `folder` with a bot that runs, or with another command in its place.
+
+    checkout: another commit's bot. sleeps: a new home's first night begins after a minute.
+    """
     async with _TimedTelegram() as telegram, _TimedModel() as model:
 
         async def start(command: list[str], environ: dict[str, str]) -> Running:
@@ -156,7 +164,7 @@ async def open_line(
                 return await asyncio.create_subprocess_exec(*command, stderr=pipe, env=environ, cwd=checkout.plugins)
             return await execute(command if other is None else other(telegram.base_url, model.url), environ)
 
-        environ = {"KENOBOT_MEMORY__EMBEDDER": embedder}
+        environ = {"KENOBOT_MEMORY__EMBEDDER": embedder, "KENOBOT_SLEEP__ENABLED": str(sleeps).lower()}
         bot = Bot(folder / "home", telegram, model.url, environ=environ, starter=start)
         bot.configure()
         await bot.start()

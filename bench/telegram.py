@@ -1,7 +1,9 @@
 """`python -m bench.telegram`: where the time between a Telegram update and its answer goes.
 
 The real `kenobot run` with the real clients, between an emulator of the Bot API and a stand-in for Anthropic's API that
-answers at once. Beside it the same clients with nothing between them: what is left is KenoBot's own.
+answers at once. Beside it the same clients with nothing between them: what is left is KenoBot's own. A message takes
+each of them two to four seconds, most of which are waited until nothing is left to do: five minutes in all, ten with
+--against on a busy machine.
 """
 
 import asyncio
@@ -10,6 +12,7 @@ import sqlite3
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +31,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
 from tests.integration.stand_in import KEY, TOKEN
 
-_MESSAGES, _WARM = 60, 8
+_MESSAGES, _WARM = 48, 8
 STAGES = (
     ("the update reaches the bot: long poll, HTTP, parsing", "said", "message:in"),
     ("it is stored", "message:in", "thinking:start"),
@@ -95,24 +98,27 @@ async def _measure(count: int, embedder: str, revision: str) -> Report:
         folder = Path(name)
         (folder / "alone").mkdir()
         async with contextlib.AsyncExitStack() as stack:
-            bot = await stack.enter_async_context(open_line(folder, embedder))
+            bot = await stack.enter_async_context(open_line(folder, embedder, sleeps=False))
             clients = await stack.enter_async_context(open_line(folder / "alone", "none", alone))
             exchanges: dict[Line, list[Exchange]] = {bot: [], clients: []}
             if revision:
                 unpack(revision, folder / "tree")
                 checkout = Checkout.planted(folder / "tree", folder / "before")
-                before = await stack.enter_async_context(open_line(folder / "before", embedder, checkout=checkout))
+                former = open_line(folder / "before", embedder, checkout=checkout, sleeps=False)
+                before = await stack.enter_async_context(former)
                 exchanges[before] = []
+            began = time.monotonic()
             for at, text in enumerate(conversation(_WARM + count)):
-                show_progress(f"message {at} of {_WARM + count}")
+                left = (time.monotonic() - began) / at * (_WARM + count - at) / 60 if at else 0.0
+                show_progress(f"message {at} of {_WARM + count}" + (f", {left:.0f} more minutes" if at else ""))
                 for line, found in exchanges.items():
                     found.append(await line.say(text))
             resident = [line.resident for line in exchanges if line is not clients]
-        whole, alone_found, *former = (found[_WARM:] for found in exchanges.values())
+        whole, alone_found, *others = (found[_WARM:] for found in exchanges.values())
         stages = stage_seconds(folder / "home", whole)
     show_progress()
-    if former:
-        return _compare(_figures(whole), _figures(former[0]), resident)
+    if others:
+        return _compare(_figures(whole), _figures(others[0]), resident)
     return _report(whole, alone_found, stages, resident[0])
 
 

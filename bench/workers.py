@@ -8,13 +8,13 @@ All of them share this machine's cores: with more workers than cores, turns a se
 import argparse
 import asyncio
 import contextlib
-import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -22,15 +22,14 @@ import psycopg
 from bench import report
 from bench.report import Report
 from kenobot.ports.json_value import Json
-from kenobot_host import mail_rows
 from kenobot_host.cell_address import VARIABLE
-from kenobot_host.mail_rows import Update
 from tests.crash.world import Model
-from tests.hosting.chaos.cell import Cell, Process
+from tests.hosting.many import ManyHomes
 from tests.hosting.server import PostgresServer, find_binaries
 from tests.integration.stand_in import KEY, Telegram
 
 _SETTLE_SECONDS = 15.0  # for what works behind the turns of a home
+_REST_AFTER_SECONDS = 75.0  # until what nobody uses is closed, and memory given back
 _REST_SECONDS = 20.0  # in which homes that nobody talks to are watched
 _AT_ONCE = 20  # homes that are opened at a time
 _STILL_SECONDS = 120.0
@@ -87,72 +86,93 @@ class Warm:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Turns of so many workers. commits, rows: of homes, a turn. wal_kilobytes: of the whole database, a turn."""
+    """Turns of so many workers, and what one of them takes.
+
+    worker_ms, database_ms: processor time. commits, rows: of homes. wal_kilobytes: of the whole database.
+    """
 
     workers: int
     turns: int
     per_second: float
+    worker_ms: float
+    database_ms: float
     commits: float
     rows: float
     wal_kilobytes: float
 
 
+class Worker:
+    """A process of `kenobot host run worker`. lines: what it logged."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.lines: list[str] = []
+        self._ready = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    @classmethod
+    async def start(cls, *words: str, environ: Mapping[str, str]) -> "Worker":
+        """Start one, and wait until it is ready."""
+        command = (sys.executable, "-m", "kenobot", "host", "run", "worker", *words)
+        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        worker = cls(await asyncio.create_subprocess_exec(*command, env=environ, stderr=pipe, stdout=nothing))
+        async with asyncio.timeout(_STILL_SECONDS):
+            await worker._ready.wait()
+        return worker
+
+    @property
+    def usage(self) -> Usage:
+        """Return what it uses."""
+        return Usage.of(self._process.pid)
+
+    async def end(self) -> None:
+        """End it."""
+        if self._process.returncode is None:
+            self._process.terminate()
+        await self._process.wait()
+        await self._reading
+
+    async def _read(self) -> None:
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self.lines.append(line.decode("utf-8", "replace"))
+            if "ready: " in self.lines[-1]:
+                self._ready.set()
+
+
 class Stage:
-    """A cell with one bot and the stand-ins that its homes talk to."""
+    """Homes of one bot, their workers, and the stand-ins that they talk to."""
 
-    def __init__(self, cell: Cell, telegram: Telegram, folder: Path) -> None:
-        self._cell, self._telegram, self._folder = cell, telegram, folder
-        self._homes = [chats[0] for bot in cell.bots for chats in bot.chats.values()]
-        self._said = 0
-        self._workers: list[Process] = []
+    def __init__(self, homes: ManyHomes, telegram: Telegram, server: PostgresServer, folder: Path) -> None:
+        self._homes, self._telegram, self._server, self._folder = homes, telegram, server, folder
+        self._workers: list[Worker] = []
 
-    async def start_worker(self, homes: int, idle_minutes: int = 60) -> Process:
+    async def start_worker(self, homes: int, idle_minutes: int = 60) -> Worker:
         """Start a worker."""
-        number = len(self._workers) + 1
-        environ = {**os.environ, VARIABLE: self._cell.own_url, "ANTHROPIC_API_KEY": KEY, "LANG": "C"}
-        folder = self._folder / f"worker-{number}"
-        options = ("--folder", str(folder), "--homes", str(homes), "--idle-minutes", str(idle_minutes))
-        words = ("host", "run", "worker", *options)
-        worker = Process("worker", f"worker-{number}", "kenobot", words, environ)
+        environ = {**os.environ, VARIABLE: self._homes.url, "ANTHROPIC_API_KEY": KEY, "LANG": "C"}
+        folder = str(self._folder / f"worker-{len(self._workers)}")
+        words = ("--folder", folder, "--homes", str(homes), "--idle-minutes", str(idle_minutes))
+        worker = await Worker.start(*words, environ=environ)
         self._workers.append(worker)
-        await worker.start()
         return worker
 
     async def end(self) -> None:
         """End all workers."""
-        for worker in self._workers:
-            if worker.runs:
-                await worker.end()
+        await asyncio.gather(*(worker.end() for worker in self._workers))
 
     async def say(self, homes: Sequence[int], times: int = 1) -> None:
         """Say something in homes, each as many times, and wait until all is answered."""
-        (bot,) = self._cell.bots
         before = len(self._telegram.sent)
-        async with await psycopg.AsyncConnection.connect(self._cell.own_url) as connection:
-            for _ in range(times):
-                updates = [self._update(self._homes[home]) for home in homes]
-                await mail_rows.put_mail(connection, bot.account, updates)
+        for _ in range(times):
+            await self._homes.say(homes, _WORDS)
         wanted, seen, since = before + len(homes) * times, before, time.monotonic()
         while (count := len(self._telegram.sent)) < wanted:
             if count != seen:
                 seen, since = count, time.monotonic()
             if time.monotonic() - since > _STILL_SECONDS:
-                sys.exit(f"{wanted - count} of {wanted - before} answers did not come:\n" + self._tail())
+                log = "".join(line for worker in self._workers for line in worker.lines[-30:])
+                sys.exit(f"{wanted - count} of {wanted - before} answers did not come:\n{log}")
             await asyncio.sleep(0.01)
-
-    def _tail(self) -> str:
-        return "".join(line for worker in self._workers for line in worker.log[-30:])
-
-    def _update(self, chat: str) -> Update:
-        self._said += 1
-        message = {
-            "message_id": self._said,
-            "date": int(time.time()),
-            "chat": {"id": int(chat), "type": "private"},
-            "from": {"id": int(chat), "is_bot": False, "first_name": "Ana"},
-            "text": f"m{self._said:05d} {_WORDS}",
-        }
-        return Update(self._said, chat, json.dumps({"update_id": self._said, "message": message}))
 
     def count_transactions(self) -> int:
         """Count the transactions of the database so far."""
@@ -171,11 +191,25 @@ class Stage:
         (log,) = self._ask("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")
         return commits, rows, log
 
+    def count_seconds(self) -> tuple[float, float]:
+        """Count the processor seconds of the workers, and of the server with all its processes."""
+        server = int((self._server.data / "postmaster.pid").read_text().splitlines()[0])
+        return sum(worker.usage.seconds for worker in self._workers), _count_family(server)
+
     def _ask(self, sql: str) -> tuple[int, ...]:
-        with psycopg.connect(self._cell.own_url, autocommit=True) as connection:
+        with psycopg.connect(self._homes.url, autocommit=True) as connection:
             row = connection.execute(sql).fetchone()
         assert row is not None
         return tuple(row)
+
+
+def _count_family(pid: int) -> float:
+    """Count the processor seconds of a process, its children, and those of them that have ended."""
+    folder = Path(f"/proc/{pid}")
+    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    children = (folder / "task" / str(pid) / "children").read_text().split()
+    return seconds + sum(_count_family(int(child)) for child in children)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -226,6 +260,8 @@ _WARM = {
 _TURNS = {
     "turns": "turns",
     "per_second": "turns a second",
+    "worker_ms": "processor time of the workers a turn, ms",
+    "database_ms": "processor time of PostgreSQL a turn, ms",
     "commits": "commits of a turn",
     "rows": "rows of a turn",
     "wal_kilobytes": "write-ahead log of a turn, KB",
@@ -235,19 +271,18 @@ _TURNS = {
 async def _measure_warm(count: int) -> Warm:
     async with _set_stage(count) as stage:
         worker = await stage.start_worker(count, idle_minutes=2 + count // 60)
-        pid = worker.process.pid if worker.process is not None else 0
         await stage.say([0])
         await asyncio.sleep(_SETTLE_SECONDS)
-        one = Usage.of(pid)
+        one = worker.usage
         for start in range(1, count, _AT_ONCE):
             await stage.say(range(start, min(count, start + _AT_ONCE)))
-        await asyncio.sleep(_SETTLE_SECONDS)
-        many = Usage.of(pid)
-        rest = await _watch(stage, pid)
-        while sum(" is put away" in line for line in worker.log) < count:
+        await asyncio.sleep(_REST_AFTER_SECONDS)
+        many = worker.usage
+        rest = await _watch(stage, worker)
+        while sum(" is put away" in line for line in worker.lines) < count:
             await asyncio.sleep(1.0)
-        await asyncio.sleep(_SETTLE_SECONDS)
-        away, left = await _watch(stage, pid), Usage.of(pid)
+        await asyncio.sleep(_REST_AFTER_SECONDS)
+        away, left = await _watch(stage, worker), worker.usage
     more = max(1, count - 1)
     return Warm(
         homes=count,
@@ -267,13 +302,13 @@ async def _measure_warm(count: int) -> Warm:
     )
 
 
-async def _watch(stage: Stage, pid: int) -> tuple[float, float]:
+async def _watch(stage: Stage, worker: Worker) -> tuple[float, float]:
     """Return processor seconds and transactions a second while nobody talks."""
-    usage, transactions, began = Usage.of(pid), stage.count_transactions(), time.monotonic()
+    usage, transactions, began = worker.usage, stage.count_transactions(), time.monotonic()
     await asyncio.sleep(_REST_SECONDS)
     passed = time.monotonic() - began
     return (
-        (Usage.of(pid).seconds - usage.seconds) / passed,
+        (worker.usage.seconds - usage.seconds) / passed,
         (stage.count_transactions() - transactions - 2) / passed,  # two of our own
     )
 
@@ -285,22 +320,22 @@ async def _measure_turns(workers: int, homes: int, times: int) -> Turns:
         for start in range(0, homes, _AT_ONCE):
             await stage.say(range(start, min(homes, start + _AT_ONCE)))
         await asyncio.sleep(_SETTLE_SECONDS)
-        before, began = stage.count_writes(), time.monotonic()
+        before, used, began = stage.count_writes(), stage.count_seconds(), time.monotonic()
         await stage.say(range(homes), times)
         seconds = time.monotonic() - began
         await asyncio.sleep(_SETTLE_SECONDS)  # what turns leave to the background is theirs as well
-        after, turns = stage.count_writes(), homes * times
+        after, used_then, turns = stage.count_writes(), stage.count_seconds(), homes * times
     commits, rows, log = (now - then for then, now in zip(before, after, strict=True))
-    return Turns(workers, turns, turns / seconds, commits / turns, rows / turns, log / turns / 1e3)
+    worker, database = (1000 * (now - then) / turns for then, now in zip(used, used_then, strict=True))
+    return Turns(workers, turns, turns / seconds, worker, database, commits / turns, rows / turns, log / turns / 1e3)
 
 
 @contextlib.asynccontextmanager
 async def _set_stage(homes: int) -> AsyncIterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="kenobot-workers-") as folder, _start_server() as server:
         async with Telegram() as telegram, Model() as model:
-            cell = Cell(server.url, Path(folder), telegram.base_url, model.url, server.url)
-            await asyncio.to_thread(cell.build, 1, homes, 1, lambda _: True)
-            stage = Stage(cell, telegram, Path(folder))
+            build = partial(ManyHomes.build, server.url, homes, Path(folder), telegram.base_url, model.url)
+            stage = Stage(await asyncio.to_thread(build), telegram, server, Path(folder))
             try:
                 yield stage
             finally:

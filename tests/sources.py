@@ -1,5 +1,6 @@
 """Where the modules of the product are: the core, and the distributions beside it."""
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,3 +27,11 @@ def place(path: Path) -> str:
 def module_name(path: Path) -> str:
     """Return the name by which a module is imported."""
     return place(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def name_called(function: ast.expr) -> str:
+    """Return the last part of the name of a function or class, as it is written."""
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ast.unparse(function).rpartition(".")[2]

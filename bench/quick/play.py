@@ -6,7 +6,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -48,7 +48,8 @@ DIGEST = "digest_cpu_s"
 Home = Literal["empty", "past", "lived"]
 PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
-_DIGEST_SECONDS = 600.0
+_DIGEST_SECONDS, _DIGEST_SECONDS_OF_A_ROW = 600.0, 0.02  # on a busy machine
+_DIGEST_LOOKS = 50  # tenths of a second: it rests between two chats
 _IDLE_SECONDS = 10.0
 _SETTLE_SECONDS = 40.0  # that a bot may take over a home that was copied: each of its files is another one now
 
@@ -73,6 +74,11 @@ class Plan:
     quiet_seconds: float = 1.5
     rest_looks: int = 12
 
+    @property
+    def digest_seconds(self) -> float:
+        """How long the past may take to be digested."""
+        return max(_DIGEST_SECONDS, _DIGEST_SECONDS_OF_A_ROW * (self.past_turns + self.past_memories))
+
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -87,9 +93,10 @@ class Played:
 
 
 class Stage:
-    """A checkout with its homes in a new folder, made once; each play has copies of them.
+    """A checkout with its homes in a new folder, made once; each play has copies of them, but for the lived one.
 
-    empty: used for one "hello". past: has just been given a long past. lived: has digested it, after `digest`.
+    empty: used for one "hello". past: has just been given a long past. lived: has digested it, after `digest`; each
+    play goes on with it, since of a copy each file would be looked at anew.
     """
 
     def __init__(self, tree: Path, folder: Path, plan: Plan, embedder: str = "none") -> None:
@@ -101,28 +108,30 @@ class Stage:
         shutil.copytree(empty, folder / "past")
         past.fill(folder / "past", plan.past_turns, plan.past_memories)
 
-    def digest(self, patience: float = _DIGEST_SECONDS) -> dict[str, float]:
+    def digest(self) -> dict[str, float]:
         """Let the bot work through the past that it was given; the seconds of CPU that this takes.
 
-        Raises RuntimeError after `patience` seconds; the home is then left as far as it came. Done again, it begins
+        Raises RuntimeError after the plan's seconds; the home is then left as far as it came. Done again, it begins
         with the past anew.
         """
+        patience = self._plan.digest_seconds
         shutil.rmtree(self._folder / "lived", ignore_errors=True)
         shutil.copytree(self._folder / "past", self._folder / "lived")
         with Running(self._checkout, self._folder / "lived", self._embedder) as bot:
             bot.ask(1)
-            if not bot.wait_until_quiet(patience, looks=20):
+            if not bot.wait_until_quiet(patience, looks=_DIGEST_LOOKS):
                 raise RuntimeError(f"The bot has not digested its past within {patience:.0f} s.")
             return {DIGEST: round(bot.cpu, 3)}
 
     def play(self, homes: Sequence[Home]) -> Played:
-        """Measure the commands, and talk to the bot in a copy of each of these homes."""
+        """Measure the commands, and talk to the bot in each of these homes."""
         with self._copied("empty") as home:
             figures = self._commands(home)
         steps: dict[Home, str] = {}
         long_steps: dict[Home, Mapping[str, int]] = {}
         for kind in homes:
-            with self._copied(kind) as home, Running(self._checkout, home, self._embedder) as bot:
+            place = nullcontext(self._folder / kind) if kind == "lived" else self._copied(kind)
+            with place as home, Running(self._checkout, home, self._embedder) as bot:
                 found, looks = _talk(bot, self._plan)
             figures |= {PREFIX[kind] + key: found[key] for key in TALK if key in found}
             steps[kind] = max(looks, key=lambda look: look["step"])["step_of"]

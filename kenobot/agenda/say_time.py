@@ -28,6 +28,13 @@ def say_day(day: date, language: Language, today: date) -> str:
     return table[near].format(day=said) if near is not None else said
 
 
+def say_date(day: date, language: Language) -> str:
+    """Say a day of this year by its date alone: "30 November"."""
+    table = _TABLES[language]
+    said: str = table["date"].format(day=day.day, month=table["months"][day.month - 1])
+    return said
+
+
 def say_moment(local: datetime, language: Language, today: date) -> str:
     """Say a local time with its day and date: "Friday 4 December, 9:00"."""
     at: str = _TABLES[language]["at"]

@@ -90,6 +90,18 @@ def write_setting(home: Home, before: ResolvedSettings, key: str, written: str) 
     return after
 
 
+def reset_setting(home: Home, before: ResolvedSettings, key: str) -> ResolvedSettings:
+    """Make a setting of kenobot.toml a comment, so that its default holds again, and return the settings.
+
+    Raises ConfigError.
+    """
+    section, _, name = key.rpartition(".")
+    edited = toml_edit.comment_out(current_text(home), section, name)
+    after = require_no_more_left_out(before, load_settings(home, os.environ, text=edited))
+    disk.replace_text(home.config_file, edited)
+    return after
+
+
 def _try_value(
     home: Home, before: ResolvedSettings, section: str, name: str, written: str
 ) -> tuple[ResolvedSettings, str]:

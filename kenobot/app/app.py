@@ -170,7 +170,7 @@ class App:
 
         self.memory_files = self._build_memory_files()
         index = self.index = SideIndex(home.index)
-        database.rest_beside = index.rest
+        database.close_beside = index.close_unused
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)

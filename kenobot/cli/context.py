@@ -18,8 +18,8 @@ from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
 from kenobot.ports.plugin import PluginContext
-from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.migrate import check, migrate, migrations
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
 from kenobot.storage.transactions import write_in_steps, write_once
 
@@ -161,7 +161,7 @@ class CommandContext:
 
     def _check_database(self) -> None:
         self.require_database()
-        migrate.check(self.home.database)
+        check(self.home.database)
 
     @contextmanager
     def index(self) -> Iterator[tuple[SideIndex, sqlite3.Connection]]:
@@ -181,7 +181,7 @@ class CommandContext:
             return False
         self.home.prepare()
         self.home.seed_identity()
-        migrate.migrate(self.home.database, self.home.backups)
+        migrate(self.home.database, self.home.backups)
         return True
 
     def require_database(self) -> None:
@@ -201,5 +201,5 @@ class CommandContext:
 
 def _require_current(connection: sqlite3.Connection) -> None:
     """Require a current database: the bot brings it up to date, with a backup; this is no moment for that."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] < migrate.migrations()[-1][0]:
+    if connection.execute("PRAGMA user_version").fetchone()[0] < migrations()[-1][0]:
         raise ConfigError("database.older_schema")

@@ -73,7 +73,7 @@ class Nights:
 
     @staticmethod
     def next_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
-        """Return the first full hour from now on at which sleep will be due; None where it is disabled."""
+        """Return the first moment from now on at which sleep will be due; None where it is disabled."""
         from kenobot.cognitive.sleep.due import next_sleep_time
 
         return next_sleep_time(settings, Policy.of(settings).sleep, last, now, timezone)
@@ -82,12 +82,12 @@ class Nights:
     """Request a night of a running bot."""
 
     @staticmethod
-    def report(connection: Connection, run: SleepRun, policy: Policy) -> "NightReport":
-        """Report what a night did, pass by pass."""
+    def report(connection: Connection, run: SleepRun, policy: Policy, *, in_full: bool = False) -> "NightReport":
+        """Report what a night did, pass by pass. in_full: with whole texts."""
         from kenobot.cognitive.sleep.night import NIGHT
         from kenobot.cognitive.sleep.report import build_report
 
-        return build_report(connection, run, NIGHT, policy.sleep)
+        return build_report(connection, run, NIGHT, policy.sleep, in_full=in_full)
 
     @staticmethod
     def as_json(report: "NightReport") -> dict[str, Any]:
@@ -105,6 +105,7 @@ class Nights:
         return {
             "passes": len(results),
             "decisions": sum(each.done for each in results),
+            "changed": sum(each.changed_records for each in results),
             "tokens": sleep_plans.tokens_used(connection, run.id),
             "large": [each.name for each in results if is_large(each, policy.sleep)],
             "trouble": {each.name: each.trouble for each in results if each.trouble},

@@ -220,6 +220,13 @@ class History:
         return last_undoable_event(connection, scopes, author)
 
     @staticmethod
+    def select_undoable(connection: Connection, events: Iterable[int], reach: Scopes) -> frozenset[int]:
+        """Select the events whose decisions an undo would put back as things are."""
+        from kenobot.cognitive.control.undo import can_undo
+
+        return frozenset(event for event in dict.fromkeys(events) if can_undo(connection, event, reach))
+
+    @staticmethod
     def is_only_of(connection: Connection, event: int, author: str, reach: Scopes) -> bool:
         """Return whether a decision changed nothing but the words of an account."""
         from kenobot.cognitive.control.undo import changes_only_words_of

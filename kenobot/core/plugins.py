@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
 
 from kenobot.core.containment import contain
@@ -67,6 +67,7 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
 def forget_installed() -> None:
     """Forget the entry points that were read, so that they are read anew after an installation."""
     _all_installed.cache_clear()
+    _name_version.cache_clear()
 
 
 def names(group: PluginGroup) -> tuple[str, ...]:
@@ -169,4 +170,11 @@ def _package(entry: EntryPoint) -> str:
 
 
 def _origin(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    return _name_version(entry.dist) if entry.dist else entry.value
+
+
+@lru_cache(maxsize=64)  # bounded: the distributions there are; start
+def _name_version(distribution: Distribution) -> str:
+    """Read who a distribution is, once for all of its plugins: its metadata take milliseconds to parse."""
+    metadata = distribution.metadata
+    return f"{metadata['Name']} {metadata['Version']}"

@@ -10,12 +10,13 @@ from itertools import pairwise
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, alternatives, word_rows, word_set
+from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, stems, words
 
 _LONGEST = 4000  # characters of a text that are read
 _LONGEST_SENTENCE = 300
 _ALIKE = 0.1  # share of what a sentence names that a task has, times the share of the task, at least
-_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
+_CLAUSE = lazy.regex(r",\s+(?=(?:pero|but|y|and)\s)")
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _YES = lazy.regex(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
 _AHEAD = lazy.regex(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
@@ -55,7 +56,8 @@ def completion_sentences(text: str) -> list[str]:
     """Return the sentences of a text that may say that something is done. A text with quotations has none."""
     if _QUOTE.search(text[:_LONGEST]):
         return []
-    parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
+    clauses = (clause for sentence in split_sentences(text[:_LONGEST]) for clause in _CLAUSE.split(sentence))
+    parts = (_YES.sub("", part.strip(), count=1) for part in clauses)
     return [
         part for part in parts if 0 < len(part) <= _LONGEST_SENTENCE and (completes(part) or _SAYS_DONE.search(part))
     ]

@@ -13,12 +13,11 @@ from kenobot.core import lazy
 from kenobot.language.dates import MONTHS, WEEKDAYS
 from kenobot.language.lexicon import STOPWORDS, phrases
 from kenobot.language.named_days import day_named
+from kenobot.language.sentences import LONGEST, split_sentences
 from kenobot.language.words import fold, stems, words
 
 GapKind = Literal["decision", "open", "fact", "date", "number", "name"]
 
-_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
-_LONGEST = 4000  # characters of a message that are looked at
 _MOST = 60  # sentences of a message
 
 
@@ -40,7 +39,7 @@ _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a message, each in one line."""
-    parts = (" ".join(part.split()) for part in _END.split(text[:_LONGEST]))
+    parts = (" ".join(part.split()) for part in split_sentences(text, clauses=False, most=_MOST))
     return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
 
 
@@ -68,7 +67,7 @@ def is_question(sentence: str) -> bool:
 
 def leaves_unanswered(answer: str) -> bool:
     """Return whether an answer leaves the question open."""
-    return _UNKNOWING.search(_fold_quotes(answer[:_LONGEST])) is not None
+    return _UNKNOWING.search(_fold_quotes(answer[:LONGEST])) is not None
 
 
 @lru_cache(1024)

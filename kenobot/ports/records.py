@@ -72,6 +72,16 @@ class Record(NamedTuple):
     source_messages: str = "[]"
 
     @property
+    def origin(self) -> str:
+        """Return how its words came about: its source; "chat" for a chat's summary, "edit" for a page's new words.
+
+        A page that a night made, in whatever words its owner gave it, is still a night's by its source.
+        """
+        if self.source == "sleep" and self.trust == "owner":
+            return "edit"
+        return "chat" if (self.source, self.form, self.category) == ("sleep", "summary", "session") else self.source
+
+    @property
     def attribute_map(self) -> dict[str, str]:
         """Return what it says of its subject, by name."""
         if self.attributes == "{}":
@@ -142,10 +152,19 @@ def read_reason(data: Mapping[str, Json]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordWords:
+    """A record's number and its words."""
+
+    record: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryStep:
     """Something that happened to a record. changes: column, what it held before, what it held after.
 
-    Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back.
+    Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back. former: the records
+    that it took the place of. current: the one that took its place.
     """
 
     event: int
@@ -157,6 +176,8 @@ class HistoryStep:
     changes: tuple[tuple[str, ColumnValue, ColumnValue], ...]
     undone: bool
     part_of: int | None
+    former: tuple[RecordWords, ...] = ()
+    current: RecordWords | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,18 @@ def note_author(connection: Connection, inbox_id: int, account: str) -> None:
     )
 
 
+def find_last_scopes(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
+    """Query in whose scope people wrote last in each of some sessions."""
+    found = dict[str, str]()
+    for session in sessions:
+        row = connection.execute(
+            "SELECT scope FROM message WHERE session = ? AND role = 'user' ORDER BY id DESC LIMIT 1", (session,)
+        ).fetchone()
+        if row is not None:
+            found[session] = row[0]
+    return found
+
+
 def authors(connection: Connection, inbox_ids: Iterable[int]) -> dict[int, str]:
     """Read the accounts that wrote these messages of groups, by inbox row; those that nothing tells are left out."""
     wanted = json.dumps(list(inbox_ids))

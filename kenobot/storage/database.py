@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
@@ -73,6 +73,9 @@ class _Job:
             _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
+_Worker = threading.Thread | SharedLine[_Job]
+
+
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
 
@@ -89,13 +92,13 @@ class Database:
         self._jobs: JobQueue[_Job | None]
         self._later: JobQueue[_Job | None]
         self._results = ResultQueue()
-        self._writer: _Work
-        self._readers: Sequence[_Work]
+        self._writer: _Worker
+        self._readers: Sequence[_Worker]
         if shared is None:
             self._begin_own_threads()
         else:
             self._join_threads(shared)
-        self.rest_beside: Callable[[], object] = lambda: None
+        self.close_beside: Callable[[], object] = lambda: None
         """Called when a shared thread that read has rested: to close what was opened beside the reading."""
         self._closed = False
         self._version: int | None = None
@@ -116,8 +119,8 @@ class Database:
         front, behind = Reader(self._path), Reader(self._path, pacing.step)
         self._jobs = self._writer = SharedLine(shared, shared.writing, self._write_some, self._close_writer)
         read, read_behind = partial(self._read_one, front), partial(self._read_one_behind, behind)
-        self._reads = SharedLine(shared, shared.reading, read, partial(self._rest_reader, front))
-        self._later = SharedLine(shared, shared.behind, read_behind, partial(self._rest_reader, behind), len(Rank) + 1)
+        self._reads = SharedLine(shared, shared.reading, read, partial(self._close_reader, front))
+        self._later = SharedLine(shared, shared.behind, read_behind, partial(self._close_reader, behind), len(Rank) + 1)
         self._readers = (self._reads, self._later)
 
     def _open_writer(self) -> Connection:
@@ -136,7 +139,8 @@ class Database:
         migrate(path, backups)
         database = cls(path, shared)
         for thread in (database._writer, *database._readers):
-            thread.start()
+            if isinstance(thread, threading.Thread):
+                thread.start()
         return database
 
     @property
@@ -409,9 +413,9 @@ class Database:
         self._tell([job])
         return False
 
-    def _rest_reader(self, reader: Reader) -> None:
+    def _close_reader(self, reader: Reader) -> None:
         reader.close()
-        self.rest_beside()
+        self.close_beside()
 
     def _read_one_behind(self, reader: Reader, line: object, job: _Job) -> bool:
         self.pacer.hold_back_thread()
@@ -469,16 +473,12 @@ class Database:
         return _Job(work, loop, waiting), waiting
 
 
-class _Work(Protocol):
-    """What does jobs: a thread, or a line of shared threads."""
-
-    def start(self) -> None: ...
-    def join(self, timeout: float | None = None) -> None: ...
-    def is_alive(self) -> bool: ...
-
-
-async def _join_thread(thread: _Work, ends: float | None) -> None:
-    await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
+async def _join_thread(thread: _Worker, ends: float | None) -> None:
+    left = None if ends is None else max(0.0, ends - time.monotonic())
+    if isinstance(thread, SharedLine):  # of hundreds, each would hold a thread that waits
+        await thread.wait_end(left)
+    else:
+        await asyncio.to_thread(thread.join, left)
 
 
 def _translate_error(error: Exception) -> Exception:

@@ -70,10 +70,10 @@ class PendingFile:
 # ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def stamp_of(path: Path) -> FileStamp | None:
+def stamp_of(path: Path | str) -> FileStamp | None:
     """Stat a file without following links, None when it is not there. Raises OSError when that cannot be known."""
     try:
-        return FileStamp.of(path.lstat())
+        return FileStamp.of(os.lstat(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -230,7 +230,7 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
             if folder not in ready:
                 touched |= _make_folder(str(root), file.path)
                 ready.add(folder)
-            stamp = _write_one(root / file.path, file)
+            stamp = _write_one(f"{root}/{file.path}", file)
             if stamp is not None and not file.appends:
                 touched.add(folder)
             done[file.path] = stamp
@@ -244,13 +244,13 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
     return done
 
 
-def _write_one(target: Path, file: PendingFile) -> FileStamp | None:
+def _write_one(target: str, file: PendingFile) -> FileStamp | None:
     if file.appends:
         return _append_if(target, file.text.encode("utf-8"), file.expected)
     return write_if(target, file.text, lambda: stamp_of(target) == file.expected)
 
 
-def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: int = 0o600) -> FileStamp | None:
+def write_if(target: Path | str, text: str, is_unchanged: Callable[[], bool], mode: int = 0o600) -> FileStamp | None:
     """Put a text in the place of a file unless somebody has changed that meanwhile: then None. Raises OSError."""
     folder = str(target).rpartition("/")[0] or "/"
     temporary = f"{folder}/.kenobot-{secrets.token_hex(8)}.tmp"
@@ -275,7 +275,7 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
                 Path(temporary).unlink()
 
 
-def _append_if(target: Path, text: bytes, expected: FileStamp | None) -> FileStamp | None:
+def _append_if(target: str, text: bytes, expected: FileStamp | None) -> FileStamp | None:
     """Put a text at the end of a file unless somebody has changed that, also meanwhile: then None. Raises OSError."""
     descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
     with os.fdopen(descriptor, "ab") as file:

@@ -94,6 +94,12 @@ def list_notices(
     return _notices(connection, "channel = ? AND chat = ? AND id > ?", (channel, chat, after), at, limit)
 
 
+def list_notice_chats(connection: Connection, channel: str) -> list[str]:
+    """List the chats of a channel in which the bot said something of its own accord, while that is kept."""
+    rows = connection.execute("SELECT DISTINCT chat FROM outbox WHERE channel = ? AND inbox_id IS NULL", (channel,))
+    return [row[0] for row in rows]
+
+
 def page_of_notices(
     connection: Connection, channel: str, at: datetime, *, user: str, before: int, limit: int
 ) -> list[Notice]:

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from kenobot.storage.connection import Connection, connect, to_store_error, tran
 _BACKUPS_KEPT = 5
 
 
-def migrations() -> list[tuple[int, str]]:
-    """Load every migration that ships, as (number, SQL), in order."""
+@lru_cache(maxsize=1)
+def migrations() -> tuple[tuple[int, str], ...]:
+    """Load every migration that ships, as (number, SQL), in order; once, for each opening asks twice."""
     folder = resources.files("kenobot.storage") / "migrations"
     files = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
-    return [(int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files]
+    return tuple((int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files)
 
 
 def migrate(path: Path, backups: Path) -> None:

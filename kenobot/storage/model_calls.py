@@ -102,6 +102,14 @@ def is_stored(connection: Connection, row: CallRow) -> bool:
     return connection.execute(sql, (row.inbox_id, row.at)).fetchone() is not None
 
 
+def sum_spent_on(connection: Connection, inbox_id: int) -> Spending:
+    """Sum what the calls for one message used, those of the last weeks, whose rows are kept."""
+    figures = "count(*), coalesce(sum(1 - settled), 0), " + ", ".join(f"coalesce(sum({name}), 0)" for name in _TOKENS)
+    unpriced = f"coalesce(sum(CASE WHEN cost IS NULL THEN {' + '.join(_TOKENS)} ELSE 0 END), 0)"
+    sql = f"SELECT {figures}, coalesce(sum(cost), 0), {unpriced} FROM model_call WHERE inbox_id = ?"
+    return Spending(*connection.execute(sql, (inbox_id,)).fetchone())
+
+
 def sum_spent_between(connection: Connection, first: str, last: str, purpose: str = "") -> Spending:
     """Sum what was used from the day `first` to the day `last`, for one purpose or, with "", for all."""
     condition, values = ("AND purpose = ?", (first, last, purpose)) if purpose else ("", (first, last))

@@ -5,6 +5,8 @@ in a line, so the order of a line is kept, and its connection is used by nobody 
 nothing is done in it is closed after a while, or as soon as others need the room.
 """
 
+import asyncio
+import contextlib
 import logging
 import queue
 import threading
@@ -23,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ThreadCounts:
-    """How many threads write, read and read behind the turns. most_open: lines that hold something open."""
+    """Counts of threads that write, read and read behind the turns. most_open: lines that hold something open."""
 
     writing: int = 8
     reading: int = 4
@@ -56,15 +58,15 @@ class SharedThreads:
             self._open.move_to_end(line)
             oldest = self._open.popitem(last=False)[0] if len(self._open) > self._most_open else None
         if oldest is not None:
-            oldest.rest()
+            oldest.request_rest()
 
     def forget(self, line: "SharedLine[object]") -> None:
         """Note that a line holds nothing open."""
         with self._lock:
             self._open.pop(line, None)
 
-    def rest_unused(self, seconds: float) -> None:
-        """Let the lines rest that nothing was done in for some seconds."""
+    def close_unused(self, seconds: float) -> None:
+        """Close what lines hold open in which nothing was done for some seconds."""
         before = time.monotonic() - seconds
         resting = []
         with self._lock:
@@ -75,7 +77,7 @@ class SharedThreads:
                 del self._open[line]
                 resting.append(line)
         for line in resting:
-            line.rest()
+            line.request_rest()
 
     def close(self) -> None:
         """End the threads once they have done what they are at. No database may be open any more."""
@@ -101,28 +103,33 @@ class SharedLine(JobQueue[T | None], Generic[T]):
         self._threads, self._crew, self._work, self._close = threads, crew, work, close
         self._state = threading.Lock()
         self._is_due = self._rests = False
-        self._ended = threading.Event()
+        self._is_ended = False
+        self._waiting: list[Callable[[], object]] = []  # bounded: whoever closes the database; turn
 
     def put(self, item: T | None, line: int = 0) -> None:
         """Add an item to a line, and have a thread do it."""
         super().put(item, line)
         self._call()
 
-    def rest(self) -> None:
-        """Have what is held open closed, behind what is under way."""
+    def request_rest(self) -> None:
+        """Request that what is held open is closed, behind what is under way."""
         self._rests = True
         self._call()
 
-    def start(self) -> None:
-        """Begin; its threads are at work already."""
-
-    def join(self, timeout: float | None = None) -> None:
-        """Wait until its end was done."""
-        self._ended.wait(timeout)
+    async def wait_end(self, seconds: float | None) -> None:
+        """Return when its end was done, or after some seconds."""
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        with self._state:
+            if self._is_ended:
+                return
+            self._waiting.append(lambda: loop.call_soon_threadsafe(ended.set))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await ended.wait()
 
     def is_alive(self) -> bool:
         """Return whether its end is still to be done."""
-        return not self._ended.is_set()
+        return not self._is_ended
 
     def _call(self) -> None:
         with self._state:
@@ -136,7 +143,7 @@ class SharedLine(JobQueue[T | None], Generic[T]):
             self._serve()
         finally:
             with self._state:
-                self._is_due = bool(self.qsize() or self._rests) and not self._ended.is_set()
+                self._is_due = bool(self.qsize() or self._rests) and not self._is_ended
             if self._is_due:  # behind the other lines that wait
                 self._crew.put(self.serve)
 
@@ -154,7 +161,15 @@ class SharedLine(JobQueue[T | None], Generic[T]):
             self._threads.forget(self)  # type: ignore[arg-type]
             self._close()
         if is_last:
-            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
+        with self._state:
+            self._is_ended = True
+            waiting, self._waiting = self._waiting, []
+        for tell in waiting:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                tell()
 
 
 class _Crew:
@@ -168,7 +183,7 @@ class _Crew:
         self._due: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     def put(self, work: Callable[[], None]) -> None:
-        """Have work done."""
+        """Queue work."""
         self._due.put(work)
         if len(self._threads) < self._count:
             self._begin()

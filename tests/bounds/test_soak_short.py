@@ -18,7 +18,10 @@ async def test_a_thousand_messages_lose_nothing_and_leave_nothing_open(tmp_path:
     assert (outcome.lost, outcome.doubled, outcome.disordered, outcome.odd) == (0, 0, 0, ())
     assert outcome.rows["turn"] == outcome.rows["inbox"] == outcome.rows["outbox"] == 1000
     assert outcome.rows["message"] == 2000
-    assert 0 < outcome.rows["record"] < 100
+    told, noted = outcome.facts
+    assert 0 < told == noted
+    # Of what else was said it reads as much for itself as it has time for, on a slow machine more than on a quick one.
+    assert outcome.rows["record"] - noted < 200
     last = outcome.samples[-1]
     assert last.answered == 1000
     assert last.rss < 150

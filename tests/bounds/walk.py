@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.storage.migrate import migrations
-from tests.sources import find_modules, module_name, place
+from tests.sources import find_modules, module_name, name_called, place
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process of their own that does
@@ -111,8 +111,8 @@ def _is_empty(value: ast.expr) -> bool:
         case ast.Call(func=ast.Attribute(attr="set")):  # of an event or a context variable
             return False
         case ast.Call(func=function, keywords=keywords):
-            name = ast.unparse(function).rpartition(".")[2]
-            made = [ast.unparse(word.value).rpartition(".")[2] for word in keywords if word.arg == "default_factory"]
+            name = name_called(function)
+            made = [name_called(word.value) for word in keywords if word.arg == "default_factory"]
             return name in _EMPTY or any(each in _EMPTY for each in made)
         case _:
             return False
@@ -120,7 +120,7 @@ def _is_empty(value: ast.expr) -> bool:
 
 def _is_cache(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(called).rpartition(".")[2] in _CACHES
+    return name_called(called) in _CACHES
 
 
 def tables() -> set[str]:

@@ -39,11 +39,11 @@ def find_binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A server that is started, killed and started again. url: of its database `postgres`."""
+    """A server that is started, killed and started again. url: of its database `postgres`. data: its folder."""
 
     def __init__(self, binaries: Path) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="keno-pg-"))
-        self._data = self._folder / "data"
+        self.data = self._folder / "data"
         self._account = "nobody" if os.geteuid() == 0 else None
         self._binaries = self._reach(binaries)
         self._process: subprocess.Popen[bytes] | None = None
@@ -92,7 +92,7 @@ class PostgresServer:
     def create(self) -> None:
         """Make the files of a new server and start it."""
         made = self._popen(
-            "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+            "initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
         )
         if made.wait(_SECONDS):
             raise RuntimeError((self._folder / "log").read_text())
@@ -100,9 +100,9 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        (self._data / "postmaster.pid").unlink(missing_ok=True)  # of one that was killed
+        (self.data / "postmaster.pid").unlink(missing_ok=True)  # of one that was killed
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
-        self._process = self._popen("postgres", "-D", str(self._data), "-k", str(self._folder), *options)
+        self._process = self._popen("postgres", "-D", str(self.data), "-k", str(self._folder), *options)
         deadline = time.monotonic() + _SECONDS
         while True:
             try:

@@ -1,26 +1,24 @@
 """Many homes in the process of one worker: what they share, and what is left of those that were put away."""
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from kenobot.storage.shared_threads import ThreadCounts
-from kenobot_host import mail_rows
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
-from kenobot_host.mail_rows import Update
 from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
 from tests.crash.world import Model
-from tests.hosting.chaos.cell import Cell
+from tests.hosting.many import ManyHomes
 from tests.integration.stand_in import KEY, Telegram
 
 _HOMES = 12
@@ -30,34 +28,19 @@ _HOMES = 12
 class House:
     """A worker in this process, and a bot with a chat for each of its homes."""
 
-    cell: Cell
+    homes: ManyHomes
     telegram: Telegram
     folder: Path
-    said: int = 0
 
     async def talk(self, homes: range) -> None:
         """Say something in some homes, and wait for the answers."""
-        (bot,) = self.cell.bots
-        chats = [people[0] for people in bot.chats.values()]
         wanted = len(self.telegram.sent) + len(homes)
-        async with await psycopg.AsyncConnection.connect(self.cell.url) as connection:
-            await mail_rows.put_mail(connection, bot.account, [self._update(chats[home]) for home in homes])
+        await self.homes.say(homes, "hello")
         await _wait(lambda: len(self.telegram.sent) >= wanted)
-
-    def _update(self, chat: str) -> Update:
-        self.said += 1
-        message = {
-            "message_id": self.said,
-            "date": 1,
-            "chat": {"id": int(chat), "type": "private"},
-            "from": {"id": int(chat), "is_bot": False, "first_name": "Ana"},
-            "text": f"m{self.said:05d} hello",
-        }
-        return Update(self.said, chat, json.dumps({"update_id": self.said, "message": message}))
 
     def count_jobs(self, *states: str) -> int:
         """Count the jobs that are in one of some states."""
-        with psycopg.connect(self.cell.url, autocommit=True) as connection:
+        with psycopg.connect(self.homes.url, autocommit=True) as connection:
             row = connection.execute(
                 "SELECT count(*) FROM procrastinate_jobs WHERE status::text = ANY(%s)", (list(states),)
             ).fetchone()
@@ -74,13 +57,13 @@ class House:
 async def _run_house(url: str, folder: Path, idle_seconds: float) -> AsyncIterator[House]:
     connections, stop = Connections(url, 8).open(), asyncio.Event()
     async with Telegram() as telegram, Model() as model:
-        cell = Cell(url, folder / "cell", telegram.base_url, model.url, url)
-        await asyncio.to_thread(cell.build, 1, _HOMES, 1, lambda _: True)
+        build = partial(ManyHomes.build, url, _HOMES, folder, telegram.base_url, model.url)
+        homes = await asyncio.to_thread(build)
         copies = WorkingCopies(HomeStore(connections), None)
         options = WorkerOptions(url, folder / "copies", _HOMES, idle_seconds, "worker")
         working = asyncio.create_task(run_worker(options, copies, BotTokens(None), stop))
         try:
-            yield House(cell, telegram, folder / "copies")
+            yield House(homes, telegram, folder / "copies")
         finally:
             stop.set()
             await working
@@ -119,7 +102,7 @@ async def test_open_homes_share_their_threads(database_url: str, tmp_path: Path)
         await house.talk(range(_HOMES))
         assert house.count_jobs("doing") == _HOMES
         assert _count_threads() - before <= counts.writing + counts.reading + counts.behind
-        assert {sent.chat for sent in house.telegram.sent} == {each for (each,) in house.cell.bots[0].chats.values()}
+        assert {sent.chat for sent in house.telegram.sent} == {house.homes.chat_of(home) for home in range(_HOMES)}
         assert {path.name for path in house.folder.glob("*/memory/*")} == {"identity"}
     assert _count_threads() == before
 

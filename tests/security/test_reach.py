@@ -30,7 +30,7 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
     r"|select platform_id from message where \{_sessions\}"  # fingerprints of what was imported
     r"|select (?:distinct inbox_id|min\(id\), max\(id\)) from message where inbox_id between"
     r"|select max\(at\) from \("  # when the database was last written to
-    r"|select session, max\(id\), max\(at\), count\(\*\) from message where scope \{_among\}"  # of who asks
+    r"|select session, max\(id\), max\(at\), count\(\*\) from message where scope \{_?among\}"  # of who asks
     r"|not in \(select id from record where not \{says\} and \{listed\}\)"  # what holds others: nothing that tells
     r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
     re.IGNORECASE,
@@ -40,7 +40,8 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
 def _queries() -> Iterator[tuple[str, str]]:
     """Every piece of SQL in the package that reads words of people: where it stands, and its text."""
     for path in find_modules():
-        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        source = path.read_text("utf-8")
+        nodes = list(ast.walk(ast.parse(source))) if re.search(r"select\b", source, re.IGNORECASE) else []
         pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
         for node in nodes:
             if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in pieces:

@@ -20,6 +20,7 @@ from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, Usage
 
 REMEMBER = "remember:"
+NOTED = "Noted in passing:"
 _RUNTIME = "<kenobot-context>"
 _METADATA = "Metadata-Version: 2.1\nName: soak-line\nVersion: 0\n"
 _ENTRY_POINTS = (
@@ -39,7 +40,7 @@ def answer(said: str) -> str:
     """What the model answers: the first line again, and for some a memory."""
     head = said.split("\n", 1)[0]
     _, asked, fact = head.partition(REMEMBER)
-    return f"ok: {head} <memory>Noted in passing:{fact}</memory>" if asked else f"ok: {head}"
+    return f"ok: {head} <memory>{NOTED}{fact}</memory>" if asked else f"ok: {head}"
 
 
 class LineSettings(BaseModel, extra="forbid"):

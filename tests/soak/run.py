@@ -13,7 +13,7 @@ from typing import Literal
 
 from tests.soak import roads
 from tests.soak.ledger import Ledger
-from tests.soak.line import REMEMBER
+from tests.soak.line import NOTED, REMEMBER
 from tests.soak.sample import FLAT, Sample, drift, look
 
 Through = Literal["telegram", "line"]
@@ -39,7 +39,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. rows: how many there are in each table at the end. growth: see `tests.soak.sample.drift`."""
+    """What came of it.
+
+    rows: how many there are in each table at the end. facts: how many were told, each counted once, and how many of
+    them memory holds. growth: see `tests.soak.sample.drift`.
+    """
 
     plan: Plan
     samples: tuple[Sample, ...]
@@ -50,6 +54,7 @@ class Outcome:
     odd: tuple[str, ...]
     rows: dict[str, int]
     growth: float
+    facts: tuple[int, int] = (0, 0)
 
     @property
     def verdict(self) -> Literal["flat", "NOT FLAT", "too short a run to say"]:
@@ -67,6 +72,7 @@ async def soak(plan: Plan, folder: Path, told: Callable[[Sample], None] = lambda
     folder.mkdir()
     rng = random.Random(plan.seed)
     ledger = Ledger()
+    facts = set[str]()
     samples: list[Sample] = []
     began = time.monotonic()
     open_road = roads.telegram if plan.through == "telegram" else roads.line
@@ -88,7 +94,10 @@ async def soak(plan: Plan, folder: Path, told: Callable[[Sample], None] = lambda
             for _ in range(plan.messages):
                 await _until(ledger, _AHEAD * plan.chats - 1)
                 chat = rng.choice(names)
-                number, text = ledger.ask(chat, _words(rng))
+                words = _words(rng)
+                if words.startswith(REMEMBER):
+                    facts.add(words.partition("\n")[0])
+                number, text = ledger.ask(chat, words)
                 await road.say(chat, number, text)
             with contextlib.suppress(TimeoutError):
                 await _until(ledger, 0)
@@ -106,6 +115,7 @@ async def soak(plan: Plan, folder: Path, told: Callable[[Sample], None] = lambda
         odd=tuple(ledger.odd),
         rows=_rows(home / "kenobot.db"),
         growth=drift(samples),
+        facts=(len(facts), _count_noted(home / "kenobot.db")),
     )
     shutil.rmtree(folder)
     return outcome
@@ -128,6 +138,12 @@ def _words(rng: random.Random) -> str:
     words = " ".join(rng.choices(_WORDS, k=length))
     head = f"{REMEMBER} fact {rng.randrange(_FACTS)}" if rng.random() < _REMEMBERED else "a question"
     return f"{head}\n{words}"
+
+
+def _count_noted(database: Path) -> int:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        counted = connection.execute("SELECT count(*) FROM record WHERE text LIKE ?", (f"{NOTED}%",))
+        return int(counted.fetchone()[0])
 
 
 def _rows(database: Path) -> dict[str, int]:

@@ -37,6 +37,7 @@ _ORIGINS: Mapping[str, Text] = {
     "edit": texts.FROM_EDIT,
     "command": texts.FROM_COMMAND,
     "sleep": texts.FROM_SLEEP,
+    "chat": texts.FROM_CHAT,
     "import": texts.FROM_IMPORT,
 }
 _FORMS: Mapping[str, tuple[Text, Text]] = {
@@ -197,7 +198,7 @@ def _because(connection: Connection, record: Record, call: CommandCall) -> str:
     ]:
         mine = said.trust == call.principal.trust
         quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said.text, _QUOTED))
-    origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
+    origin = _ORIGINS.get(record.origin, texts.FROM_TAG)(call.language)
     age = time_ago_text(record.created, call.at, call.language)
     return texts.WHY_LINE(
         call.language, number=record.id, what=one_line(record.text), origin=origin, age=age, quote=quote

@@ -13,6 +13,7 @@ from kenobot.core import lazy
 from kenobot.core.i18n import Language, find_language
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.lexicon import fill_parts, load_tables
+from kenobot.language.sentences import ends_sentence
 from kenobot.language.words import fold
 from kenobot.ports.frozen import dataclass
 
@@ -69,7 +70,7 @@ _PHRASES: Mapping[Language, _Phrases] = {"en": _Phrases("en"), "es": _Phrases("e
 _PLEASE = lazy.regex(r"[,]? (?:please|thanks|thank you|now|right now|por favor|porfa|gracias|ya|ahora|ok|vale)$")
 _I_FORGOT = lazy.regex(r"\W*(?:me )?olvid(?:é|e\u0301)\b", re.IGNORECASE)  # only an accent parts it from an order
 _EVERYTHING = frozenset({"me", "mi", "myself", "mi persona", "me and everything", "mi todo"})
-_SENTENCES = lazy.regex(r"[.!?;:][)\"'”»]?\s+\S|[\r\n]")
+_ENDS = lazy.regex(r"[.!?;:][)\"'”»]?\s+\S|[\r\n]")
 
 
 def match_command(text: str) -> MemoryRequest | None:
@@ -78,7 +79,7 @@ def match_command(text: str) -> MemoryRequest | None:
     if _I_FORGOT.match(whole) or not whole or len(whole) > _LONGEST or whole.startswith(("/", ">", '"', "“", "«")):
         return None
     plain = fold(whole).replace("’", "'").lstrip("¿¡ ")
-    if _SENTENCES.search(plain.rstrip(".!? ")):
+    if any(plain[each.start()] != "." or ends_sentence(plain, each.start()) for each in _ENDS.finditer(plain)):
         return None
     asked = plain.endswith("?")
     plain = _PLEASE.sub("", plain.rstrip(".!?… ").rstrip())

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
-from kenobot.language.sentences import split_sentences
+from kenobot.language.sentences import ends_sentence, split_sentences
 from kenobot.language.when import Choice, Moment, When
 from kenobot.language.when.read import read_when
 from kenobot.language.when.repeats import ORDINAL, read_place
@@ -137,7 +137,8 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
         return None
     whole = _GREETING.sub("", whole).strip(_EDGES)
     message = _Message(whole, _fold_aligned(whole), now)
-    if _SENTENCES.search(message.plain):
+    ends = (match.start() for match in _SENTENCES.finditer(message.plain))
+    if any(message.plain[at] != "." or ends_sentence(whole, at) for at in ends):
         return None
     found = _match_any(message)
     if found is None and (name := _ADDRESSED.match(message.plain)) is not None:
@@ -203,7 +204,8 @@ def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
 
     Where it names nothing itself ("…, remind me at 9"), it is about what is said before.
     """
-    for end in [*_PART_ENDS.finditer(text)][-_MOST_PARTS:]:
+    ends = [end for end in _PART_ENDS.finditer(text) if not _is_cut_short(text, end.start())]
+    for end in ends[-_MOST_PARTS:]:
         before, after = text[: end.start()].strip(), text[end.end() :].strip()
         order = match_order(after, now) if before else None
         if order is None or not order.sure or order.kind not in ("add", "again"):
@@ -213,6 +215,11 @@ def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
         said = split_sentences(before)[-1].strip(_EDGES)
         return (order if order.kind == "add" else replace(order, kind="add", what=said)), before
     return None
+
+
+def _is_cut_short(text: str, at: int) -> bool:
+    """Return whether what ends at a place of a text is a word that is cut short, and no sentence."""
+    return text[max(0, at - 1) : at] == "." and not ends_sentence(text, at - 1)
 
 
 def read_typed(text: str, now: datetime, language: Language) -> ReminderOrder | None:

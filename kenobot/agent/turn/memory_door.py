@@ -47,7 +47,7 @@ class TurnMemory:
     def _explain(self, connection: Connection, text: str) -> str:
         at = self.clock.now()
         return "\n".join(
-            f"- {one_line(record.text)} (memory {record.id}, from {record.source}, "
+            f"- {one_line(record.text)} (memory {record.id}, from {record.origin}, "
             f"{time_ago_text(record.created, at, 'en')}, certain to {record.confidence:.0%})"
             for record in (each.record for each in self._find(connection, text))
         )

@@ -10,6 +10,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory import vectors
+from kenobot.cli.memory.record_text import origin_text
 from kenobot.cli.table import flat
 from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport
 from kenobot.core import lazy
@@ -45,9 +46,8 @@ def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]
     for memory in pack.memories:
         record, why = memory.record, memory.explain()
         yield f"  {record.id:>5}  {flat(record.text)}"
-        origin = "{category}, {day}, by {source}"
         day = context.local_time(record.created)[:10]
-        told = say(origin, category=say(record.category), day=day, source=say(record.source))
+        told = f"{say(record.category)}, {day}, {origin_text(record.origin)}"
         reasons = translate(why.sentence(with_steps=False))
         yield f"         {told}{f': {reasons}' if reasons else ''}"
     matching = [each for each in pack.excerpts if each.matched]

@@ -25,6 +25,22 @@ def record_row(record: Record) -> dict[str, Any]:
     return row | {"attributes": record.attribute_map, "tags": tags, "source_messages": sources}
 
 
+_ORIGINS = {
+    "tag": "kept by a reply",
+    "extraction": "read from a conversation",
+    "edit": "written in a file",
+    "command": "told or corrected directly",
+    "sleep": "made of other memories",
+    "chat": "summary of a chat",
+    "import": "imported",
+}
+
+
+def origin_text(origin: str) -> str:
+    """Return how a record came about, in words."""
+    return say(_ORIGINS.get(origin, origin))
+
+
 def record_text(row: Mapping[str, Any]) -> str:
     """Return what a record says; of a summary and the like as much as fits on two lines."""
     text = str(row["text"])

@@ -9,7 +9,7 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
-from kenobot.cli.memory.record_text import print_records, record_row, record_text
+from kenobot.cli.memory.record_text import origin_text, print_records, record_row, record_text
 from kenobot.cli.table import flat
 from kenobot.cognitive.memory import Inspection, Memory
 from kenobot.core.redaction import escape_controls, one_line
@@ -154,7 +154,7 @@ def _origin(connection: Connection, record: Record, context: CommandContext) -> 
         {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
         for turn, message in Memory.history.list_quotations(connection, record.source_message_ids, context.scopes)
     ]
-    names = ("id", "form", "text", "scope", "status", "source", "trust", "created")
+    names = ("id", "form", "text", "scope", "status", "source", "origin", "trust", "created")
     return {name: getattr(record, name) for name in names} | {"said": said}
 
 
@@ -170,7 +170,7 @@ def _used_row(connection: Connection, used: UsedMemory, context: CommandContext)
 def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     if row["text"] is None:
         return f"  {row['id']:>5}  {say('(forgotten, or not to be shown)')}"
-    by = say("(by {source}, {day})", source=say(row["source"]), day=context.local_time(row["created"]))
+    by = f"({origin_text(row['origin'])}, {context.local_time(row['created'])})"
     lines = [f"  {row['id']:>5}  {flat(record_text(row))}  {by}"]
     if row.get("because"):
         lines.append(f"         {flat(translate(row['because']))}")
@@ -217,6 +217,9 @@ def _change_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
         f"          {say(name)}: {' → '.join(_shorten(_render_value(name, each)) for each in change)}"
         for name, *change in row["changes"]
     ]
+    others = [("before, #{id}: {text}", each) for each in row["former"]]
+    others += [("now, #{id}: {text}", row["current"])] if row["current"] else []
+    lines += [f"          {say(words, id=each['record'], text=_shorten(each['text']))}" for words, each in others]
     return "\n".join(map(one_line, lines))
 
 

@@ -28,7 +28,8 @@ def system_timezone(environ: Mapping[str, str], etc: Path = Path("/etc")) -> str
     written = ""
     with suppress(OSError, UnicodeDecodeError):  # where localtime is a copy, as in many containers
         written = (etc / "timezone").read_text("utf-8").strip()
-    for candidate in (environ.get("TZ", "").removeprefix(":"), linked if marker else "", written):
+    said = (environ.get("TZ", "").removeprefix(":"), linked if marker else "", written)
+    for candidate in filter(None, said):  # to refuse a name takes a look at all that there are
         with suppress(ValidationError):
             return BotSettings(timezone=candidate).timezone
     return "UTC"

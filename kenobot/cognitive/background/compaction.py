@@ -17,6 +17,7 @@ from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWor
 from kenobot.cognitive.compact import prompt, summary_rows
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
@@ -294,6 +295,7 @@ class CompactionWorker(PerChatWorker):
         digest = Digest(
             summed.lines, batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
         )
+        digest = derived_texts.bring_up_to_date(connection, session, digest)
         listed, unlisted = gaps.add_missing(digest, found, int(room * self._policy.compact.missing_share))
         number = self._put(
             connection, batch, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)

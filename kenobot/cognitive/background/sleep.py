@@ -6,6 +6,7 @@ command line.
 
 import asyncio
 import contextlib
+import importlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 JOB = "sleep"
+_NIGHT_MODULES = ("kenobot.cognitive.background.night_model", "kenobot.cognitive.sleep.night")
 _LOOK_SECONDS = 3600.0
 
 StepListener = Callable[[NightProgress], Awaitable[None]]
@@ -189,6 +191,8 @@ class SleepWorker(BackgroundTask):
             run = await self._p.database.write(partial(self._open, at=at, cause=cause, phases=phases))
             told: dict[str, PayloadValue] = {"run": run.id, "cause": run.cause}
             await self._p.bus.emit(SLEEP_STARTED, "sleep", "", resumed=run.at != at, **told)
+            for module in _NIGHT_MODULES:  # by a thread: it takes tenths of a second, and messages come at night, too
+                await asyncio.to_thread(importlib.import_module, module)
             try:
                 await self._cycle(tell).run_night(run)
             finally:

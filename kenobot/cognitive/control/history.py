@@ -7,12 +7,12 @@ from typing import Any
 
 from kenobot.cognitive.recall.prompt.usage import explain_turn, find_search
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.events import changes_since, find_undo, record_events
+from kenobot.cognitive.store.events import changes_since, decision_events, find_undo, record_events
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
 from kenobot.ports.browsing import ConfidencePoint, RecordFilter
 from kenobot.ports.explanations import ReplyExplanation, UsedMemory
-from kenobot.ports.records import ColumnValue, EventRow, HistoryStep, Record
+from kenobot.ports.records import ColumnValue, EventRow, HistoryStep, Record, RecordWords
 from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.message_rows import MessageRow
@@ -20,7 +20,9 @@ from kenobot.storage.scopes import Scopes, scope_names
 from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
+_LEAST_OF_MOST = 0.5  # of the shared words of the memory that shares most
 _PAGE = 500  # records that are read at a time
+_TAKES_PLACE = frozenset({"created", "reinforced", "imported"})
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
 )
@@ -51,9 +53,28 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
                 changes=tuple(changes),
                 undone=event.kind != "recalled" and find_undo(connection, event.decision_id) is not None,
                 part_of=event.decision_id if event.decision_id != event.id else None,
+                former=_list_former(connection, known, event, reach),
+                current=_find_current(connection, event, reach),
             )
         )
     return steps
+
+
+def _list_former(connection: Connection, known: Record, event: EventRow, reach: Scopes) -> tuple[RecordWords, ...]:
+    """List the records within `reach` whose place a record took by a decision, in their own words."""
+    if event.kind not in _TAKES_PLACE:
+        return ()
+    parts = decision_events(connection, event.decision_id)
+    numbers = [part.record for part in parts if part.record is not None and part.data.get("by") == known.id]
+    found = records.by_ids(connection, numbers, reach) if numbers else {}
+    return tuple(RecordWords(each.id, each.text) for each in found.values())
+
+
+def _find_current(connection: Connection, event: EventRow, reach: Scopes) -> RecordWords | None:
+    """Return the record within `reach` that took another's place by an event."""
+    by = event.data.get("by")
+    record = records.get(connection, by, reach) if isinstance(by, int) and event.previous_values else None
+    return RecordWords(record.id, record.text) if record is not None else None
 
 
 def get_as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
@@ -124,8 +145,8 @@ def _restore(known: Record, changes: Sequence[EventRow]) -> Record:
 def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
     """Split the memories of a reply into those behind it and those that were only in view.
 
-    Behind it are the memories that it quotes, then those recalled for it, then those on show that share words with the
-    exchange, those with the most words first. Beside a quoted one, those recalled that share no word were in view.
+    Behind it are the memories that it quotes, then those recalled for it, then of those on show the ones that share
+    most words with the exchange. Beside a quoted one, those on show and those recalled that share no word were in view.
     """
     # Two texts that share a denial may be about anything.
     meant = (word for word in words(f"{reply.question}\n{reply.answer}") if word not in _SAY_LITTLE)
@@ -139,7 +160,10 @@ def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[U
     present = [(used, used.record) for used in reply.used_memories if used.record is not None]
     quoted = [used for used, record in present if _fold(record.text) in answer]
     recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
-    rest = [used for used in reply.used_memories if used.where != "message" and shared.get(used.record_id)]
+    most = max(shared.values(), default=0)
+    least = max(1.0, _LEAST_OF_MOST * most)  # a name alone, which many memories hold, is no sign of use
+    on_show = [used for used in reply.used_memories if used.where != "message" and not quoted]
+    rest = [used for used in on_show if shared.get(used.record_id, 0) >= least]
     rest.sort(key=lambda used: -shared[used.record_id])
     behind: dict[int, UsedMemory] = {}
     for used in (*quoted, *recalled, *rest):

@@ -1,11 +1,12 @@
 """Undo a decision: all that it changed or nothing, as an event that can be undone in its turn."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, is_said_only_by, update_hidden_turns
+from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
@@ -50,6 +51,29 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
 
     A decision is undone whole. What changed again since stands in the way, bookkeeping excepted, which stays as it is.
     """
+    root, happenings, changing, records = _read_decision(connection, event, reach)
+    with savepoint(connection, "undo"):
+        return _put_back(connection, root, happenings, changing, records, reach, actor, author)
+
+
+def can_undo(connection: Connection, event: int, reach: Scopes) -> bool:
+    """Return whether `undo` would put back what a decision changed."""
+    try:
+        _, _, changing, records = _read_decision(connection, event, reach)
+        for record in records.values():
+            _require_free(connection, record, _plan(connection, record, changing), records)
+    except UndoError:
+        return False
+    return True
+
+
+def _read_decision(
+    connection: Connection, event: int, reach: Scopes
+) -> tuple[int, Sequence[EventRow], Sequence[EventRow], dict[int, Record]]:
+    """Read the decision that an event belongs to: its first event, all, those that changed a record, and these records.
+
+    Raises UndoError where there is nothing to put back, or it was put back before.
+    """
     named = events.get_event(connection, event)
     happenings = events.decision_events(connection, named.decision_id) if named is not None else []
     told = [h for h in happenings if h.kind != "recalled"]
@@ -67,8 +91,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
     root = happenings[0].id
     if (again := events.find_undo(connection, root)) is not None:
         raise UndoError("memory.undone_already", root=root, again=again)
-    with savepoint(connection, "undo"):
-        return _put_back(connection, root, happenings, changing, records, reach, actor, author)
+    return root, happenings, changing, records
 
 
 def changes_only_words_of(connection: Connection, event: int, author: str, reach: Scopes) -> bool:
@@ -165,7 +188,28 @@ def _put_back(
         if records[record.id].status != record.status:
             update_hidden_turns(connection, record, deed.at, author)
     _turn_talk(connection, happenings)
+    _let_follow(connection, records, after, cut, act)
     return UndoResult(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
+
+
+def _let_follow(
+    connection: Connection,
+    before: Mapping[int, Record],
+    after: Mapping[int, Record],
+    cut: Sequence[Json],
+    act: ChangeContext,
+) -> None:
+    """Let texts that were made of these records follow them once more. cut: the supersessions that are no more."""
+    returned = dict(_pairs([*cut]))
+    for number, record in before.items():
+        now = after[number]
+        if now.status == "active" == record.status:
+            if now.text != record.text:
+                derived_texts.follow_change(connection, record, now, act, now.text)
+        elif record.status == "active" and now.status != "forgotten":
+            older = after.get(returned.get(number, 0))
+            current = older or store.successor(connection, number, (record.scope,))
+            derived_texts.follow_change(connection, record, current, act)
 
 
 def _turn_talk(connection: Connection, happenings: Sequence[EventRow]) -> None:
@@ -200,13 +244,18 @@ def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) 
     return values
 
 
-def _require_free(connection: Connection, record: Record, values: dict[str, ColumnValue]) -> None:
-    """Refuse to bring back a second live record that says the same. Raises UndoError."""
+def _require_free(
+    connection: Connection, record: Record, values: dict[str, ColumnValue], leaving: Collection[int] = ()
+) -> None:
+    """Refuse to bring back a second live record that says the same. Raises UndoError.
+
+    leaving: records that are put back before, and so are not in the way.
+    """
     if values.get("status", record.status) != "active":
         return
     key = str(values.get("key", store.column_values(connection, record, ["key"])[0]))
     twin = store.by_key(connection, record.scope, record.form, key)
-    if twin is not None and twin.id != record.id:
+    if twin is not None and twin.id != record.id and twin.id not in leaving:
         raise UndoError("memory.cannot_return", record=record.id, twin=twin.id)
 
 

@@ -9,17 +9,16 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates
-from kenobot.core import lazy
 from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.provenance import without_quotes
+from kenobot.language.sentences import split_sentences
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.turns import UnextractedTurn
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control
-_SENTENCES = lazy.regex(r"(?<=[.!?…。！？])\s+|\n+")
 
 
 def find_unextracted(
@@ -71,5 +70,5 @@ def admit_unextracted(
 
 def _choose_sentences(wanted: str, text: str) -> str:
     """Return the sentences of a text that share words with `wanted`."""
-    sentences = [each.strip() for each in _SENTENCES.split(text) if each.strip()]
+    sentences = [each.strip() for each in split_sentences(text, clauses=False) if each.strip()]
     return " ".join(each for each in sentences if word_overlap(wanted, each) > 0) or text

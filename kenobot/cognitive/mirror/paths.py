@@ -120,9 +120,9 @@ def slot_form(name: str) -> Form:
     return _FORMS.get(name, "summary")
 
 
-def stands_among_others(record: Record) -> bool:
-    """Return whether a record stands in files with others, and not alone in one of its own, such as a summary."""
-    return record.form in ("note", "episode")
+def has_own_file(record: Record) -> bool:
+    """Return whether a record stands alone in a file of its own, such as a summary, and in none with others."""
+    return record.form in ("profile", "summary", "scratchpad")
 
 
 def path_of(record: Record) -> str | None:
@@ -134,7 +134,7 @@ def path_of(record: Record) -> str | None:
     archive = ARCHIVE if record.tier == "archive" else ""
     if record.form in ("profile", "summary"):
         return _slot_path(record, folder, archive)
-    if not stands_among_others(record):
+    if record.form not in ("note", "episode"):
         return None
     if record.tier == "core":
         return f"{folder}MEMORY.md"
@@ -162,7 +162,7 @@ def _slot_path(record: Record, folder: str, archive: str) -> str | None:
 
 def entity_page_of(record: Record) -> str | None:
     """Choose the page about the record's subject; None when that is the person whose scope it is."""
-    if not stands_among_others(record) or record.subject.casefold() in ("", "owner"):
+    if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
         return None
     return f"{scope_folder(record.scope)}entities/{page_name(record.subject)}.md"
 

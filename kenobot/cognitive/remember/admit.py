@@ -121,7 +121,7 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
 def correct(
     connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext, *, trust: Trust = "owner"
 ) -> Decision:
-    """Replace live record `old` by new words of `trust`, with its subject, category and importance kept.
+    """Replace live record `old` by new words of `trust`, with its subject, category, day and importance kept.
 
     Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same, or
     the record only holds others together.
@@ -149,7 +149,7 @@ def correct(
         tags=tuple(json.loads(known.tags)),
         importance=known.importance,
     )
-    return supersede(connection, old, candidate, occasion)
+    return supersede(connection, old, candidate, replace(occasion, day=known.day))
 
 
 # ── what is not taken in ─────────────────────────────────────────────────────────────────────────────────────────

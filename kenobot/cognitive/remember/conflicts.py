@@ -13,6 +13,7 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
+from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
 from kenobot.cognitive.remember.nearness import Nearness, band_of
 from kenobot.cognitive.store import links, records, term_index
@@ -413,6 +414,9 @@ def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeCo
         lang = detect_language(dispute.remaining_text)
         values |= {"text": dispute.remaining_text, "key": key, "lang": lang, "updated": stamp(act.at)}
     change(connection, record, "amended", values, act, shown=bool(dispute.remaining_text))
+    if dispute.remaining_text:
+        current = records.get(connection, winner, (record.scope,))
+        derived_texts.follow_change(connection, record, current, act, dispute.remaining_text)
 
 
 def end_record(
@@ -427,6 +431,9 @@ def end_record(
     event = change(connection, known, status, values, act, data={"from": known.status, "by": by})
     if by is not None:
         links.add_supersedes_link(connection, by, known.id, now, act.actor)
+    if status != "forgotten":  # whoever forgets takes away what tells it
+        current = records.get(connection, by, (known.scope,)) if by is not None else None
+        derived_texts.follow_change(connection, known, current, act)
     return event
 
 
@@ -450,4 +457,6 @@ def keep_rest(connection: Connection, known: Record, left: str, act: ChangeConte
         "attributes": attributes_json(kept, known.by),
         "updated": stamp(act.at),
     }
-    return change(connection, known, "amended", values, act)
+    event = change(connection, known, "amended", values, act)
+    derived_texts.follow_change(connection, known, records.get(connection, known.id, (known.scope,)), act, left)
+    return event

@@ -1,6 +1,6 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -9,6 +9,7 @@ from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.control import undo
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
@@ -68,13 +69,25 @@ def _apply(connection: Connection, planned: Change, context: PassContext) -> int
         event = _update(connection, updates[0], records, planned.kind, by_sleep, data)
         if event is None:
             raise _NothingToDo
+        _let_follow(connection, updates, records, by_sleep)
         return event
     data |= {"reason": planned.reason, **_action(planned)}
     root = events.add_event(connection, context.at, ACTOR, planned.kind, record=planned.record, data=data)
     by_sleep = ChangeContext(context.at, ACTOR, planned.reason, part_of=root)
     if not [part for part in planned.parts if _apply_part(connection, part, records, planned.kind, context, by_sleep)]:
         raise _NothingToDo
+    _let_follow(connection, updates, records, by_sleep)
     return root
+
+
+def _let_follow(
+    connection: Connection, updates: Sequence[UpdateRecord], records: dict[int, Record], by_sleep: ChangeContext
+) -> None:
+    """Let texts that were made of records which have ended follow what took their place."""
+    for part in updates:
+        if part.values.get("status") in ("superseded", "invalidated"):
+            current = store.successor(connection, part.record, (records[part.record].scope,))
+            derived_texts.follow_change(connection, records[part.record], current, by_sleep)
 
 
 def _action(planned: Change) -> dict[str, Json]:

@@ -1,12 +1,12 @@
 """Tell when a night is due: read every hour by a bot that runs, which imports nothing else of a night for it."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.core.settings.schema import SleepSettings
 
-_A_WEEK_OF_HOURS = 7 * 24
+_DAYS = 7
 
 
 def is_due(
@@ -37,9 +37,14 @@ def is_due(
 def next_sleep_time(
     settings: SleepSettings, policy: SleepPolicy, last: datetime | None, now: datetime, timezone: str
 ) -> datetime | None:
-    """Return the first full hour from now on at which sleep will be due; None when it is disabled."""
+    """Return the first moment from now on at which sleep will be due; None when it is disabled."""
     if not settings.enabled:
         return None
-    hour = settings.hour if settings.hour >= 0 else None
-    hours = (now + timedelta(hours=number) for number in range(_A_WEEK_OF_HOURS))
-    return next((each for each in hours if is_due(each, last, policy, ZoneInfo(timezone), hour)), None)
+    zone, hour = ZoneInfo(timezone), settings.hour if settings.hour >= 0 else None
+    moments, interval = [now], timedelta(hours=policy.due_hours)
+    if last is not None:
+        moments += [last + interval, last + interval + timedelta(hours=24)]
+    if hour is not None:
+        today = now.astimezone(zone).replace(hour=hour, minute=0, second=0, microsecond=0)
+        moments += [(today + timedelta(days=number)).astimezone(UTC) for number in range(_DAYS)]
+    return next((each for each in sorted(moments) if each >= now and is_due(each, last, policy, zone, hour)), None)

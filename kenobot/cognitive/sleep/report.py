@@ -19,6 +19,7 @@ from kenobot.storage.scopes import ALL_SCOPES
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value
+_WHOLE = 4000  # characters of either, in full
 
 
 def is_large(result: PassResult, policy: SleepPolicy) -> bool:
@@ -27,19 +28,21 @@ def is_large(result: PassResult, policy: SleepPolicy) -> bool:
     return result.changed_records >= policy.large_from_records and result.changed_records > share
 
 
-def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], policy: SleepPolicy) -> NightReport:
-    """Report a night, finished or not."""
+def build_report(
+    connection: Connection, run: SleepRun, night: Sequence[Pass], policy: SleepPolicy, *, in_full: bool = False
+) -> NightReport:
+    """Report a night, finished or not. in_full: with whole texts, as a page has room for."""
     descriptions = {one.name: one.description for one in night}
     reports: dict[str, PassReport] = {}
     for result in run_rows.pass_results(connection, run.id):
-        changes = tuple(_changes(connection, run.id, result.name, policy.max_reported))
+        changes = tuple(_changes(connection, run.id, result.name, policy.max_reported, in_full=in_full))
         description = descriptions.get(result.name, "")
         reports[result.name] = PassReport(result, description, is_large(result, policy), changes)
     left = [one for one in night if run.finished is None and one.phase in run.phases and one.name not in reports]
     return NightReport(run, sleep_plans.tokens_used(connection, run.id), tuple(reports.values()), len(left))
 
 
-def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
+def _changes(connection: Connection, run: int, name: str, limit: int, *, in_full: bool) -> Iterator[ChangeReport]:
     for number in sleep_plans.pass_decisions(connection, run, name, limit):
         events = event_rows.decision_events(connection, number)
         root = events[0]
@@ -51,22 +54,27 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
             kind=root.kind,
             reason=root.reason,
             record=about,
-            text=_shorten(record.text, _SHOWN) if record is not None else "",
-            changes=tuple(_columns(connection, about, events)) if about is not None else (),
+            text=_cut(record.text, _SHOWN, in_full=in_full) if record is not None else "",
+            changes=tuple(_columns(connection, about, events, in_full=in_full)) if about is not None else (),
             other_records=len({*changed} - {about}),
             undone=event_rows.find_undo(connection, number) is not None,
         )
 
 
-def _columns(connection: Connection, record: int, events: Sequence[EventRow]) -> Iterator[tuple[str, str, str]]:
+def _columns(
+    connection: Connection, record: int, events: Sequence[EventRow], *, in_full: bool
+) -> Iterator[tuple[str, str, str]]:
     """Yield the columns that a decision changed of a record, bookkeeping aside."""
     ids = {event.id for event in events if event.record == record}
     for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
         for name, before, after in step.changes if step.event in ids else ():
-            yield name, _shorten(str(before), _VALUE), _shorten(str(after), _VALUE)
+            was, now = (_cut(str(value), _VALUE, in_full=in_full) for value in (before, after))
+            yield name, was, now
 
 
-def _shorten(text: str, longest: int) -> str:
+def _cut(text: str, longest: int, *, in_full: bool) -> str:
+    if in_full:
+        return text[:_WHOLE]
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 

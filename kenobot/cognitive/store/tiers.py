@@ -80,11 +80,12 @@ def ids_in_week_summaries(connection: Connection, scope: str, records: Sequence[
 
 
 def has_ended_source(connection: Connection, scope: str, summary: int) -> bool:
-    """Return whether a record that a summary of a scope was derived from is no longer live."""
+    """Return whether a record that a summary of a scope was derived from ended after the summary was written."""
     row = connection.execute(
         "SELECT 1 FROM link JOIN record ON record.id = link.dst WHERE link.src = ? AND link.type = 'derived' "
-        "AND record.scope = ? AND record.status != 'active' LIMIT 1",
-        (summary, scope),
+        "AND record.scope = ? AND record.status != 'active' AND max(record.updated, coalesce(record.valid_to, '')) > "
+        "(SELECT updated FROM record WHERE id = ?) LIMIT 1",
+        (summary, scope, summary),
     ).fetchone()
     return row is not None
 

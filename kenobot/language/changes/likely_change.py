@@ -36,6 +36,7 @@ from kenobot.language.changes.change_signs import (
 )
 from kenobot.language.dates import MONTHS, WEEKDAYS
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
+from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.attribute_statements import gives_other_value
 from kenobot.language.statements.worth_noting import feature_names
 from kenobot.language.words import fold, search_stems, words
@@ -73,7 +74,6 @@ _SHORTEST = 8  # characters of a sentence that may tell of a change
 _MOST_SENTENCES = 4
 _MOST_WORDS = 24
 _ALIKE = 4  # letters with which two words begin that may be one: Dani and Daniela
-_SENTENCES = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
 _PRONOUN = lazy.regex(r"\b(?:s?he|him|hers?|his|they|them|theirs?|it|its|les?|sus?|ellas?|ellos)\b")
 _TIME = lazy.regex(
     r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]m\b|\b\d{1,2} ?hs?\b|\b(?:a las?|at|from|till|hasta las?) \d{1,2}\b(?! de\b)"
@@ -267,7 +267,7 @@ def _logits(telling: str, said: date, standing: Sequence[StandingStatement]) -> 
 def tellings(message: str) -> list[str]:
     """Return a message, and its sentences where it has several: a change may stand in one of them."""
     text = message[:_LONGEST].strip()
-    sentences = [part for part in _SENTENCES.split(text) if len(part) >= _SHORTEST]
+    sentences = [part for part in split_sentences(text) if len(part) >= _SHORTEST]
     return [text, *sentences[:_MOST_SENTENCES]] if len(sentences) > 1 else [text]
 
 

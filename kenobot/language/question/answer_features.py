@@ -16,6 +16,7 @@ from kenobot.language.question.asked_values import EXACT_KINDS, NAMED_KINDS, VAL
 from kenobot.language.question.question import Question
 from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_other_relationship, names_same_relationship
+from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, stems, words
 from kenobot.ports.frozen import dataclass
 
@@ -28,7 +29,6 @@ _COVERED = 0.85
 _FAR, _CLOSE = 0.3, 0.8  # reach of a word
 _OWN = lazy.regex(r"\b(?:my|mi|mis|i|me|yo|tengo|mi[oa]|i'm|i've|our|nuestr[oa]s?)\b")
 _OF_OTHERS = lazy.regex(r"\b\w+['’]s\b|\b(?:del?) [A-ZÁÉÍÓÚ]|\b(?:his|her|su|sus|their|he|she)\b")
-_CLAUSE_END = lazy.regex(r"(?<=[.!?;])\s+|\n+")
 _MOST_CLAUSES = 8
 
 
@@ -259,7 +259,7 @@ class _Comparison:
     def _best_clause(self, at: int) -> float:
         """Return the greatest share of the question's core that a clause with a value covers."""
         question, best = self._question, 0.0
-        clauses = [each for each in _CLAUSE_END.split(self._judged.items[at].text) if each.strip()][:_MOST_CLAUSES]
+        clauses = [each for each in split_sentences(self._judged.items[at].text) if each.strip()][:_MOST_CLAUSES]
         for clause in clauses if self._items[at].states else ():
             if states_value(question.text, question.value, clause):
                 said = frozenset(stem for word in words(clause) for stem in stems(word))

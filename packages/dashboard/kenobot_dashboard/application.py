@@ -3,14 +3,17 @@
 import importlib
 import logging
 import mimetypes
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib import resources
 from typing import Final
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from kenobot.app.bot_services import BotServices
@@ -20,7 +23,9 @@ from kenobot.storage import browser_sessions
 from kenobot_dashboard import login
 from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
+from kenobot_dashboard.notes import Notes
 from kenobot_dashboard.paths import BASE, CHAT, LOGIN
+from kenobot_dashboard.refusals import find_way_back, show_again
 from kenobot_dashboard.rendering import render_template, static_path
 from kenobot_dashboard.sessions import csrf_token, read_cookie
 from kenobot_dashboard.viewer import LoginNeeded, find_language
@@ -36,28 +41,33 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     """Build the dashboard of a bot, to be mounted at `paths.BASE`."""
-    names = list_names(channel.settings)
-
-    async def check_name(request: Request) -> None:
-        check_host(request, names)
-
-    app = FastAPI(
-        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
-    )
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     channel.file_paths[f"{BASE}/chat/send"] = BODY_BYTES
     channel.owner_chat = CHAT
-    app.state.channel, app.state.services = channel, services
+    app.state.channel, app.state.services, app.state.names = channel, services, list_names(channel.settings)
     app.state.login = login.LoginLimits(services.clock)
+    app.state.notes = Notes()
     app.add_exception_handler(LoginNeeded, _ask_for_login)
     app.add_exception_handler(HTTPException, _explain)
     app.add_exception_handler(RequestValidationError, _explain_field)
     app.add_exception_handler(StoreError, _explain_store)
     app.add_exception_handler(Exception, _explain_fault)
-    app.add_api_route("/static/{digest}/{name}", send_static, methods=["GET"])
-    app.include_router(login.router)
-    for page in PAGES:
-        app.include_router(importlib.import_module(f"kenobot_dashboard.pages.{page.name}").router)
+    app.router.routes.extend(_list_routes())
     return HeaderGuard(app)
+
+
+@lru_cache(maxsize=1)
+def _list_routes() -> Sequence[BaseRoute]:
+    """List the routes of all pages, which all bots of a process share: to analyze them takes a quarter of a second."""
+    router, guard = APIRouter(), [Depends(_check_name)]
+    router.add_api_route("/static/{digest}/{name}", send_static, methods=["GET"], dependencies=guard)
+    for pages in (login, *(importlib.import_module(f"kenobot_dashboard.pages.{page.name}") for page in PAGES)):
+        router.include_router(pages.router, dependencies=guard)
+    return router.routes
+
+
+async def _check_name(request: Request) -> None:
+    check_host(request, request.app.state.names)
 
 
 async def send_static(digest: str, name: str) -> Response:
@@ -83,19 +93,23 @@ async def _explain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     language = find_language(request)
     problem = describe_problem(error.status_code, error.detail, language)
+    page = await show_again(request, error.status_code, problem["detail"], problem.get("key", ""))
+    if page is not None:
+        return page
     values = {
         "t": Texts("", language),
         "title": problem["title"],
         "detail": problem["detail"] if problem["detail"] != problem["title"] else "",
         "status": error.status_code,
-        "is_known": await _has_session(request),
         "csrf": csrf_token(read_cookie(request)),
-        "back": _find_way_back(request),
+        "back": find_way_back(request),
+        "page": request.url.path.removeprefix(BASE).split("/")[1],
+        "notice": None,
+        "refusal": None,
     }
-    template = (
-        "templates/problem_part.html" if request.headers.get("hx-request") == "true" else "templates/problem.html"
-    )
-    return HTMLResponse(render_template(template, values), error.status_code, headers=error.headers)
+    is_part = request.headers.get("hx-request") == "true"
+    name = "problem_part" if is_part else "problem" if await _has_session(request) else "problem_outside"
+    return HTMLResponse(render_template(f"templates/{name}.html", values), error.status_code, headers=error.headers)
 
 
 async def _explain_field(request: Request, error: Exception) -> Response:
@@ -119,14 +133,3 @@ async def _has_session(request: Request) -> bool:
         return await services.database.read(lambda connection: browser_sessions.has_session(connection, secret, now))
     except StoreError:
         return False
-
-
-def _find_way_back(request: Request) -> str:
-    """Return the path of the page that led here; "" where that is not ours."""
-    referer = request.headers.get("referer", "")
-    host, own = request.headers.get("host", ""), request.url.path
-    for scheme in ("http://", "https://"):
-        if referer.startswith(f"{scheme}{host}/dashboard/"):
-            path = "/" + referer.removeprefix(f"{scheme}{host}/")
-            return path if path.partition("?")[0] != own else ""
-    return ""

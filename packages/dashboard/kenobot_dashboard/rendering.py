@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from kenobot_dashboard.changes import word_reason
 from kenobot_dashboard.navigation import GROUPS, PAGES
 from kenobot_dashboard.paths import BASE
 from kenobot_dashboard.wording import Texts
@@ -34,7 +35,9 @@ def _build_environment() -> Environment:
         auto_reload=False,
         extensions=["jinja2.ext.loopcontrols"],
     )
-    environment.globals.update(base=BASE, static=static_path, nav_groups=GROUPS, nav_pages=PAGES, page_texts=Texts)
+    environment.globals.update(
+        base=BASE, static=static_path, nav_groups=GROUPS, nav_pages=PAGES, page_texts=Texts, word_reason=word_reason
+    )
     return environment
 
 

@@ -20,7 +20,9 @@ from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.connection import Connection
 from kenobot_dashboard.formats import Formats
 from kenobot_dashboard.guard import check_origin
+from kenobot_dashboard.notes import Note, Notes, UndoButton
 from kenobot_dashboard.paths import BASE
+from kenobot_dashboard.refusals import find_refusal, note_form
 from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.sessions import CSRF_FIELD, csrf_token, is_csrf_token, read_cookie
 from kenobot_dashboard.wording import Texts
@@ -83,21 +85,34 @@ class Viewer:
         """Render a template of a page."""
         texts = self.texts(name)
         given = dict(values, t=texts, f=self.formats, view=self, page=name, csrf=csrf_token(self.secret))
-        given.setdefault("notice", self._read_notice(texts))
+        refusal = find_refusal(self.request)
+        given.setdefault("notice", self._read_notice(texts) if refusal is None else None)
+        given["refusal"] = refusal
         return _PageResponse(f"pages/{name}/{template}", given, code)
 
-    def go(self, path: str, **query: object) -> Response:
-        """Send the browser on to a page after a change. path: below /dashboard."""
-        query = {name: value for name, value in query.items() if value not in (None, "")}
-        return RedirectResponse(f"{BASE}{path}" + (f"?{urlencode(query)}" if query else ""), 303)
+    def go(self, path: str, *, about: str = "", undo: UndoButton | None = None, **query: object) -> Response:
+        """Send the browser on to a page after a change.
+
+        path: below /dashboard. about, undo: what the change was about and how it is taken back, for its banner.
+        """
+        notes: Notes = self.request.app.state.notes
+        note = notes.keep(self.secret, Note(about, undo)) if about or undo is not None else ""
+        path, _, place = path.partition("#")
+        query = {name: value for name, value in {**query, "note": note}.items() if value not in (None, "")}
+        address = f"{BASE}{path}" + (f"?{urlencode(query)}" if query else "")
+        return RedirectResponse(f"{address}#{place}" if place else address, 303)
 
     def _read_notice(self, texts: Texts) -> Mapping[str, Any] | None:
-        """Return what was done by the change that led here, and the event that undoes it."""
-        done, event = self.request.query_params.get("done", ""), self.request.query_params.get("event", "")
+        """Return what was done by the change that led here, what it was about, and the button that takes it back."""
+        query, notes = self.request.query_params, self.request.app.state.notes
+        done, event = query.get("done", ""), query.get("event", "")
         if not done.isidentifier() or not texts.has(f"done_{done}"):
             return None
-        undoable = event if event.isdecimal() and len(event) < 16 and int(event) else ""
-        return {"text": texts(f"done_{done}"), "event": undoable}
+        note: Note = notes.find(self.secret, query.get("note", "")) or Note("")
+        undo = note.undo
+        if undo is None and event.isdecimal() and len(event) < 16 and int(event):
+            undo = UndoButton("/memories/undo", {"event": event})
+        return {"text": texts(f"done_{done}"), "about": note.about, "undo": undo, "is_undo": done == "undone"}
 
 
 async def _find_viewer(request: Request, *, is_used: bool) -> Viewer:
@@ -126,6 +141,7 @@ async def _let_in(request: Request) -> Viewer:
         if not isinstance(given, str) or not is_csrf_token(viewer.secret, given):
             await form.close()
             raise HTTPException(403, Sentence("http.forbidden"))
+        note_form(request, form)
     return viewer
 
 

@@ -1,5 +1,6 @@
 """The texts of the dashboard, English and Spanish: those of the frame, and beside each page its own."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -8,6 +9,8 @@ from importlib import resources
 from kenobot.ports.sentences import Language
 
 _FRAME = ""
+_FITS = ((0.6, "fit_well"), (0.3, "fit_partly"), (0.1, "fit_little"), (float("-inf"), "fit_hardly"))
+"""How well something fits, from which score on."""
 
 
 class Texts:
@@ -31,8 +34,17 @@ class Texts:
 
     def name(self, kind: str, value: str) -> str:
         """Return what a fixed word of the bot, such as a status, is called; itself where it has no name."""
-        key = f"{kind}_{value.replace(' ', '_').replace('-', '_')}"
+        key = f"{kind}_{re.sub(r'[ :-]', '_', value)}"
         return self(key) if self.has(key) else value
+
+    def fit(self, score: float) -> str:
+        """Say in words how well something fits, from 0 to 1."""
+        return self(next(key for least, key in _FITS if score >= least))
+
+    def explain(self, key: str, text: str) -> str:
+        """Return why a form was refused, in the page's own words where it has some for the key of a sentence."""
+        name = f"refused_{key.replace('.', '_')}"
+        return self(name) if self.has(name) else text
 
 
 def load_texts(page: str) -> Mapping[str, Mapping[Language, str]]:

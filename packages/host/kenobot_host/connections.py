@@ -1,6 +1,7 @@
 """Open connections to PostgreSQL on which every wait has an end, and share them between the homes of a process.
 
-A connection works through a pooler in transaction mode: what it sets, it sets for one transaction.
+What a connection sets, it sets for one transaction; but statements are prepared for a session, and the engine listens
+in one, so a pooler that gives each transaction another session is refused.
 """
 
 import contextlib
@@ -25,6 +26,7 @@ ANSWER_SECONDS = 10.0
 """How long a statement may take, and the wait for its answer a little longer: a cut line tells nobody."""
 
 _GRACE_SECONDS = 2.0
+_PROBES = 5
 _LOOK_SECONDS = 0.5
 LONG_SECONDS = 600.0  # of a transaction that moves a whole home
 _RESET = "SELECT pg_advisory_unlock_all(); RESET ALL; UNLISTEN *; CLOSE ALL; DISCARD TEMP"
@@ -115,6 +117,15 @@ class Connections:
         """Drop the connections that broke while nobody used them, such as all of them when the server was restarted."""
         self._pool.check()
 
+    def require_sessions(self) -> None:
+        """Raise ConfigError where a pooler gives each transaction another session, and StoreError."""
+        with self.open_long() as one, self.open_long() as two:
+            for _ in range(_PROBES):
+                mine = _read_session(one)
+                with two.transaction():  # what such a pooler gave to the first goes to whoever comes next
+                    if mine == _read_session(two) or mine != _read_session(one):
+                        raise ConfigError("host.pooled")
+
     @contextmanager
     def open_long(self) -> Iterator[TimedConnection]:
         """Open a connection of its own for work on a whole home. Raises StoreError."""
@@ -144,6 +155,12 @@ def limit_statements(connection: Connection, seconds: float) -> None:
     limit = round(seconds * 1000)
     connection.execute(f"SET LOCAL statement_timeout = {limit}")
     connection.execute(f"SET LOCAL idle_in_transaction_session_timeout = {limit}")
+
+
+def _read_session(connection: Connection) -> int:
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _reset(connection: Connection) -> None:

@@ -1,6 +1,6 @@
 """Carry a home's files between its folder and PostgreSQL: settings, secrets, identity, skills, attachments.
 
-The Markdown tree of memory is not among them: in a host it is made anew from the records.
+The Markdown tree of memory is not among them: a home has none in a host, and gets it from the records when it leaves.
 """
 
 import os

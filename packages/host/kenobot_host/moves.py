@@ -58,7 +58,7 @@ class MovedHome:
 def take_in(store: HomeStore, sealer: Sealer | None, home: Home, name: str, at: datetime) -> MovedHome:
     """Take in a home in whose folder no bot runs; the folder stays as it is.
 
-    Its memory files are kept beside it as they were, for they are made anew in a host.
+    Its memory files are kept beside it as they were: there are none in a host, and new ones when it leaves.
     Raises AlreadyLocked, ConfigError and StoreError.
     """
     with home.lock(), home.sleep_lock(), _stage(home.path, STAGING_PREFIX) as staging:

@@ -16,6 +16,8 @@
 
 import asyncio
 import contextlib
+import ctypes
+import gc
 import logging
 import shutil
 from collections.abc import Mapping
@@ -56,6 +58,8 @@ _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.25
 _PROBE_SECONDS: Final = 2.0
+_COLLECT_SECONDS: Final = 60.0  # between two times that memory is given back
+_COLLECTED_SHARE: Final = 4
 _REST_SECONDS: Final = 30.0  # after which a connection that nobody uses is closed
 _FAILURES: Final = 3
 _TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
@@ -87,6 +91,8 @@ class WarmHomes:
         self._services = services
         self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
         self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
+        self._put_away = 0  # since their memory was given back
+        self._collects_at = 0.0
 
     def build_keeper(self, database: Path) -> Keeper | None:
         """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
@@ -133,6 +139,7 @@ class WarmHomes:
             await home.run(released)
         finally:
             del self._open[activation.home]
+            self._put_away += 1
 
     async def _may_open(self, connection: AsyncConnection, home: int) -> bool:
         """Return whether a home may be opened by this worker; one that a newer version wrote is passed on."""
@@ -168,7 +175,8 @@ class WarmHomes:
         """
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            self._services.threads.rest_unused(_REST_SECONDS)
+            self._services.threads.close_unused(_REST_SECONDS)
+            await self._give_back_memory()
             if not self._open:
                 continue
             for home in tuple(self._open.values()):
@@ -178,6 +186,14 @@ class WarmHomes:
                     await self._ring(connection)
             except UNREACHABLE as error:
                 _log.debug("no mail is looked for while the database is away: %s", error)
+
+    async def _give_back_memory(self) -> None:
+        """Collect what homes leave behind that were put away; after many of them, for it keeps everybody waiting."""
+        now = self._services.clock.monotonic()
+        if self._put_away > len(self._open) // _COLLECTED_SHARE and now > self._collects_at:
+            self._put_away, self._collects_at = 0, now + _COLLECT_SECONDS
+            gc.collect()
+            await asyncio.to_thread(_trim_heap)
 
     async def _ring(self, connection: AsyncConnection) -> None:
         homes = dict(self._open)
@@ -354,6 +370,12 @@ class WarmHome:
         times = [at for at in found if at is not None]
         counts = count_mail(connection, now)
         return min(times, default=None), bool(counts.waiting or counts.undelivered)
+
+
+def _trim_heap() -> None:
+    """Give what is free of the heap back to the machine, where the C library can."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_idle(app: App) -> bool:

@@ -18,6 +18,7 @@ from kenobot_importers import markdown
 LineKind = Literal["kept", "system", "media", "empty"]
 
 _LONGEST_HEAD = 16_000  # characters of front matter
+_DEEPEST = 20  # lists and maps of front matter within each other
 _BOOKKEEPING = frozenset(
     """
     tags tag alias aliases title name cssclass cssclasses publish permalink created updated modified date day id uid
@@ -202,12 +203,15 @@ def _front_matter(lines: Sequence[str]) -> tuple[Mapping[str, object], int]:
 
 
 def _yaml(head: str) -> Mapping[str, object]:
-    """Parse YAML without references; nothing for what is none."""
+    """Parse YAML without references or deep nesting, which takes long; nothing for what is none."""
     import yaml
 
+    depth = 0
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, yaml.SafeLoader)):
-            return {}
+        for event in yaml.parse(head, yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST:
+                return {}
         values = yaml.safe_load(head)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
         return {}

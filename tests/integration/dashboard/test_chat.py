@@ -259,10 +259,26 @@ async def test_an_alert_reaches_an_owner_who_writes_on_this_page_alone(bot: Serv
             assert (await guest.get("/v1/notices")).json()["items"] == []
 
 
-async def _say(bot: ServedBot, text: str) -> None:
-    """Have the bot say something of its own accord in the chat of the page."""
+async def test_another_chat_says_who_wrote_and_what_the_bot_told_there(bot: ServedBot) -> None:
+    """A guest is called by name, not "you"; a reminder is shown in the chat in which it was told."""
+    async with owner(bot) as browser, await bot.client("bob") as guest:
+        body = {"text": "Good evening", "name": "Bob Berry"}
+        session = (await guest.post("/v1/conversations/home/messages", json=body)).json()["session"]
+        await _say(bot, "Bob, the cello lesson begins.", "bob/home")
+        page = await browser.read(f"/chat?session={session}")
+        assert "Good evening Bob Berry" in page
+        assert "cello lesson" in page
+        assert "you today" not in page
+        assert "cello lesson" not in await browser.read("/chat")
+        await _say(bot, "Only told.", "empty")
+        assert "Only told." in await browser.read("/chat?session=http-empty")
+        await browser.get("/chat?session=http-nothing", code=404)
+
+
+async def _say(bot: ServedBot, text: str, chat: str = "dashboard") -> None:
+    """Have the bot say something of its own accord in a chat, by default that of the page."""
     await BotMessenger(bot.app.database, bot.app.clock, {"http": bot.channel}, bot.app.delivery).send(
-        "http", "dashboard", text
+        "http", chat, text
     )
 
 

@@ -55,6 +55,9 @@ async def test_a_correction_keeps_what_was_there_in_its_history(bot: ServedBot) 
         corrected = int(re.findall(r"/memories/(\d+)", str(answer.url))[0])
         page = await browser.read(f"/memories/{corrected}")
         assert "Carmen lives in Cádiz." in page
+        assert f"before: Carmen lives in Sevilla. Memory {number}" in page
+        assert f"now: Carmen lives in Cádiz. Memory {corrected}" in await browser.read(f"/memories/{number}")
+        assert "told or corrected directly" in page
         assert "Cádiz" in await browser.read("/memories")
         assert "It is corrected." in answer.text
         event = re.search(r'name="event" value="(\d+)"', answer.text)

@@ -4,6 +4,7 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,9 @@ async def test_the_timeline_tells_and_takes_back(bot: ServedBot) -> None:
         assert undone.url.path == "/dashboard/timeline"
         assert "It is undone." in undone.text
         assert "Carmen" not in await browser.read("/memories")
+        undoing = re.findall(r'name="event" value="(\d+)"', await browser.get("/timeline"))
+        assert set(undoing) - {event}  # the undo itself can be taken back
+        assert event not in undoing
         for wrong in ("by=year", "first=2026-13-45", "happening=nope", "cursor=-1", f"subject={'x' * 201}"):
             await browser.get(f"/timeline?{wrong}", code=422)
         await browser.get("/timeline/then?day=soon", code=422)
@@ -76,11 +80,18 @@ async def test_reminders_are_set_and_cancelled(bot: ServedBot) -> None:
         assert "The reminder is cancelled." in cancelled.text
         assert "call Luis" not in await browser.read("/reminders")
         assert "call Luis" in await browser.read("/reminders?state=all")
-        for wrong in ({}, {"when": "the plants"}, {"day": "2099-13-01", "hour": "8:00"}, {"day": "2099-01-01"}):
-            answer = await browser.client.post(
-                "/dashboard/reminders", data={"csrf": await browser.csrf(), "text": "x", **wrong}
-            )
-            assert answer.status_code in (409, 422), wrong
+        restored = await browser.post(f"/reminders/{number}/restore")
+        assert "The reminder is set again." in restored.text
+        assert "call Luis" in await browser.read("/reminders")
+        await browser.post(f"/reminders/{number}/restore", code=409)
+        for alone in ({"day": "2099-01-01"}, {"hour": "23:59"}):
+            fields: dict[str, Any] = {"text": f"at {alone}", **alone}
+            await browser.post("/reminders", **fields)
+        assert "Thursday 1 January 2099" in await browser.read("/reminders")
+        for wrong in ({}, {"when": "the plants"}, {"day": "2099-13-01", "hour": "08:00"}):
+            fields = {"text": "x", **wrong}
+            await browser.post("/reminders", code=409 if "when" in wrong else 422, **fields)
+        await browser.post("/reminders", text="x", when="tomorrow at 8", day="2099-12-24", code=422)
         await browser.post("/reminders/999/cancel", code=404)
 
 

@@ -157,12 +157,14 @@ async def test_an_owner_corrects_forgets_and_takes_back_by_keyboard(lived_in: Se
         assert "daughter" not in said
 
 
-async def test_a_night_is_taken_back_by_one_click(lived_in: ServedBot) -> None:
-    """And says so on its page."""
+async def test_a_night_is_taken_back_after_it_was_asked_about(lived_in: ServedBot) -> None:
+    """And says so on its page, which has no such button any more."""
     async with open_page(lived_in, language="es") as page:
         await page.goto(f"{lived_in.base}{BASE}/nights/1")
+        await page.click(".confirm > summary")
         await page.click("button.danger")
         await page.wait_for_selector(".notice >> text=deshecha")
+        assert await page.locator(".confirm").count() == 0
 
 
 async def test_the_way_in_is_readable_by_everybody(lived_in: ServedBot) -> None:

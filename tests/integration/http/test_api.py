@@ -161,6 +161,9 @@ async def test_memory_is_seen_corrected_forgotten_and_undone(bot: ServedBot) -> 
         assert found["items"][0]["why"]["score"] > 0
         steps = (await client.get(f"/v1/memories/{made['memory']}/history")).json()
         assert steps[0]["kind"] == "superseded"
+        assert steps[0]["current"] == {"record": corrected["memory"], "text": "I live in Lyon"}
+        made_anew = (await client.get(f"/v1/memories/{corrected['memory']}/history")).json()[-1]
+        assert made_anew["former"] == [{"record": made["memory"], "text": "I live in Madrid"}]
         undone = await client.post("/v1/undo", json={"event": corrected["event"]})
         assert undone.status_code == 200
         live = [item["text"] for item in (await client.get("/v1/memories")).json()["items"]]
@@ -171,7 +174,9 @@ async def test_memory_is_seen_corrected_forgotten_and_undone(bot: ServedBot) -> 
         await client.post("/v1/undo", json={})
         assert [item["id"] for item in (await client.get("/v1/memories")).json()["items"]] == [gone["memory"]]
         why = (await client.get(f"/v1/memories/{made['memory']}")).json()
-        assert why["text"] == "I live in Madrid"
+        assert (why["text"], why["source"], why["origin"]) == ("I live in Madrid", "command", "command")
+        reasons = [step["reason"] for step in (await client.get(f"/v1/memories/{made['memory']}/history")).json()]
+        assert "the owner said so" in reasons
 
 
 async def test_a_guest_s_key_reaches_nothing_of_the_owner(bot: ServedBot) -> None:

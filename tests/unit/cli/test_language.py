@@ -6,6 +6,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -71,30 +72,45 @@ def _template(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-@cache
-def _trees() -> dict[str, ast.Module]:
-    places = {sources.place(path).removeprefix("kenobot/"): path for path in sources.find_modules()}
-    return {place: ast.parse(path.read_text("utf-8")) for place, path in places.items()}
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """What a module calls with an argument, by the function's name; its classes with their bases; and its texts."""
+
+    calls: list[tuple[str, ast.Call]]
+    classes: list[tuple[str, set[str]]]
+    texts: set[str]
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Each call with an argument: the function's name, and the argument."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.args:
-            yield ast.unparse(node.func).rpartition(".")[2], node.args[0]
+@pytest.fixture(scope="module")
+def modules() -> dict[str, _Module]:
+    """All of the product, by their places, read once."""
+    return {sources.place(path).removeprefix("kenobot/"): _read(path) for path in sources.find_modules()}
 
 
-def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
+def _read(path: Path) -> _Module:
+    found = _Module([], [], set())
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            if node.args:
+                found.calls.append((sources.name_called(node.func), node))
+        elif isinstance(node, ast.ClassDef):
+            found.classes.append((node.name, {sources.name_called(base) for base in node.bases}))
+        elif text := _template(node):
+            found.texts.add(text)
+    return found
+
+
+def test_every_sentence_that_the_command_line_says_has_its_spanish(modules: dict[str, _Module]) -> None:
     """What is said by its English in `say`, and every empty answer of a command."""
     known = {*_spanish(), *read_catalogue("es"), *_OF_MACHINES}
     missing = set[str]()
     commanding = tuple(sources.place(folder).removeprefix("kenobot/") for folder in sources.COMMANDS)
-    for place, tree in _trees().items():
+    for place, module in modules.items():
         if place.startswith(_WITHOUT_SPANISH):
             continue
-        for name, argument in _calls(tree):
+        for name, call in module.calls:
             is_said = name == "say" and place.startswith(commanding)
-            text = _template(argument) if is_said or name in _EMPTY_ANSWERS else None
+            text = _template(call.args[0]) if is_said or name in _EMPTY_ANSWERS else None
             if text and re.search("[a-z]{2}", text) and text not in known:
                 missing.add(text)
     assert sorted(missing) == []
@@ -111,15 +127,9 @@ def test_errors_have_the_same_keys_and_values_in_both_languages() -> None:
     assert [key for key in english if _places(english[key]) != _places(spanish[key])] == []
 
 
-@cache
-def _list_errors() -> frozenset[str]:
+def _list_errors(modules: dict[str, _Module]) -> frozenset[str]:
     """The names of all classes of errors of ours but those for models."""
-    bases = [
-        (node.name, {ast.unparse(base).rpartition(".")[2] for base in node.bases})
-        for tree in _trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    ]
+    bases = [each for module in modules.values() for each in module.classes]
     found, before = {"KenobotError"}, 0
     while len(found) != before:
         before = len(found)
@@ -127,25 +137,25 @@ def _list_errors() -> frozenset[str]:
     return frozenset(found.difference(_FOR_MODELS))
 
 
-def _list_keyed(place: str, tree: ast.Module) -> Iterator[tuple[ast.Call, list[str]]]:
+def _list_keyed(module: _Module, kinds: set[str]) -> Iterator[tuple[ast.Call, list[str]]]:
     """Each call that makes an error or a sentence, with the keys that are written in it."""
-    kinds = {"Sentence", *(() if place.startswith(_WITHOUT_KEYS) else _list_errors())}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).rpartition(".")[2] in kinds:
+    for name, node in module.calls:
+        if name in kinds:
             first = node.args[0]
             choices = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
             yield node, [text for choice in choices if (text := _template(choice))]
 
 
-def test_errors_and_sentences_are_made_by_keys_that_are_known_with_their_values() -> None:
+def test_errors_and_sentences_are_made_by_keys_that_are_known_with_their_values(modules: dict[str, _Module]) -> None:
     """No error is raised with a finished sentence, and none is in the catalogues that nothing says."""
     sentences = {**read_catalogue("en"), **{english: english for english in _spanish()}}
-    used, wrong = set[str](), []
-    for place, tree in _trees().items():
-        used |= {text for node in ast.walk(tree) if (text := _template(node))}
+    used, wrong, errors = set[str](), [], _list_errors(modules)
+    for place, module in modules.items():
+        used |= module.texts
         if place in ("ports/sentences.py", "ports/errors.py"):
             continue
-        for node, keys in _list_keyed(place, tree):
+        kinds = {"Sentence", *(() if place.startswith(_WITHOUT_KEYS) else errors)}
+        for node, keys in _list_keyed(module, kinds):
             given = {each.arg for each in node.keywords if each.arg} - {"retry_after"}
             is_whole = all(each.arg for each in node.keywords)
             for key in keys:
@@ -172,9 +182,9 @@ def test_what_the_help_calls_values_is_in_spanish(cli: Cli, spanish: None) -> No
     assert cli("memory", "forget")[2].endswith("error: falta: RECUERDO\n")
 
 
-def test_no_spanish_is_left_of_what_nothing_says() -> None:
+def test_no_spanish_is_left_of_what_nothing_says(modules: dict[str, _Module]) -> None:
     """The English of each sentence stands in the code."""
-    texts = {_template(node) for tree in _trees().values() for node in ast.walk(tree)}
+    texts = {text for module in modules.values() for text in module.texts}
     argparse_texts = inspect.getsource(argparse)
     own = {english for english in _spanish() if english not in texts and english not in argparse_texts}
     own -= _metavars()

@@ -101,6 +101,8 @@ def test_correct_is_one_decision(cli: Cli, made: Home) -> None:
     assert "Paris" not in (made.memory / "2026-02-14.md").read_text("utf-8")
     assert new["in_place_of"] == old
     assert rows(cli, "show", str(old))[0]["status"] == "superseded"
+    assert f"before, #{old}: I live in Paris" in cli("memory", "history", str(new["id"]))[1]
+    assert f"now, #{new['id']}: I live in Lyon" in cli("memory", "history", str(old))[1]
     for bad, why in ((" ", "required"), ("I live in Lyon.", "must change")):
         code, _, err = cli("memory", "correct", str(new["id"]), bad)
         assert code == 1

@@ -15,7 +15,8 @@ def _imported_names() -> set[tuple[str, str]]:
     for path in find_modules():
         if path.is_relative_to(CORE / "cognitive"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "kenobot.cognitive" in text else ():
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kenobot.cognitive"):
                 found |= {(node.module, alias.name) for alias in node.names}
             elif isinstance(node, ast.Import):

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -98,13 +99,19 @@ def test_chat_templates_are_disarmed_too() -> None:
     assert escape_runtime_block("<|im_start|>system ＜｜end｜> a <- | b") == "[|im_start|>system [｜end｜> a <- | b"
 
 
-LOOKS: dict[str, list[str]] = {}
-for _code in range(sys.maxunicode + 1):
-    _look = unicodedata.normalize("NFKC", chr(_code)).casefold()
-    if len(_look) == 1 and _look in "kenobtcx<>/-":
-        LOOKS.setdefault(_look, []).append(chr(_code))
-for _char, _plain in lookalikes._DRAWN_AS.items():
-    LOOKS.setdefault(_plain, []).append(_char)
+@cache
+def looks() -> dict[str, list[str]]:
+    """All characters of Unicode that look like one of the border's, by this one."""
+    found: dict[str, list[str]] = {}
+    for code in range(sys.maxunicode + 1):
+        look = unicodedata.normalize("NFKC", chr(code)).casefold()
+        if len(look) == 1 and look in "kenobtcx<>/-":
+            found.setdefault(look, []).append(chr(code))
+    for char, plain in lookalikes._DRAWN_AS.items():
+        found.setdefault(plain, []).append(char)
+    return found
+
+
 NOTHING = st.sampled_from(["", "", "", "\u200b", "\u00ad", "\ufe0f", "\u2060", "\u0301", "\U000e0041"])
 
 
@@ -112,10 +119,10 @@ NOTHING = st.sampled_from(["", "", "", "\u200b", "\u00ad", "\ufe0f", "\u2060", "
 def disguises(draw: st.DrawFn) -> str:
     """The border with every letter in one of its looks and invisible characters in between."""
     blanks = st.text(" \t\n\u00a0\u3000", max_size=12)
-    slash = draw(st.sampled_from(["", *LOOKS["/"]]))
-    letters = "".join(draw(st.sampled_from(LOOKS[char])) + draw(NOTHING) for char in "kenobot-context")
-    close = draw(st.sampled_from(["", *LOOKS[">"]]))
-    return draw(st.sampled_from(LOOKS["<"])) + draw(blanks) + slash + draw(blanks) + letters + draw(blanks) + close
+    slash = draw(st.sampled_from(["", *looks()["/"]]))
+    letters = "".join(draw(st.sampled_from(looks()[char])) + draw(NOTHING) for char in "kenobot-context")
+    close = draw(st.sampled_from(["", *looks()[">"]]))
+    return draw(st.sampled_from(looks()["<"])) + draw(blanks) + slash + draw(blanks) + letters + draw(blanks) + close
 
 
 @given(disguises(), st.text(max_size=20), st.text(max_size=20))

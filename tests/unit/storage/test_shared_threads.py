@@ -102,7 +102,7 @@ async def test_no_more_is_held_open_than_allowed(open_database: Open, threads: S
 async def test_what_is_not_used_is_closed(open_database: Open, threads: SharedThreads, tmp_path: Path) -> None:
     """A database at rest holds no file open, and answers as before."""
     database, rested = open_database("a"), threading.Event()
-    database.rest_beside = rested.set
+    database.close_beside = rested.set
 
     def held() -> int:
         links = []
@@ -114,9 +114,9 @@ async def test_what_is_not_used_is_closed(open_database: Open, threads: SharedTh
     await database.write(_put("one"))
     assert await database.read(_get) == "one"
     assert held() > 0
-    threads.rest_unused(1000.0)
+    threads.close_unused(1000.0)
     assert threads.open_lines == 2
-    threads.rest_unused(0.0)
+    threads.close_unused(0.0)
     await until(lambda: held() == 0 and rested.is_set())
     await database.write(_put("two"))
     assert await database.read(_get) == "two"
@@ -141,9 +141,9 @@ async def test_one_that_cannot_be_opened_again_says_so(
 ) -> None:
     """Its writes and reads fail; the threads go on."""
     database, other = open_database("a"), open_database("b")
-    threads.rest_unused(0.0)
+    threads.close_unused(0.0)
     await database.write(_put("one"))
-    threads.rest_unused(0.0)
+    threads.close_unused(0.0)
     await until(lambda: database._connection is None)
     for end in ("", "-wal", "-shm"):
         (tmp_path / f"a.db{end}").unlink(missing_ok=True)

@@ -3,9 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 import kenobot
+from tests.sources import name_called
 
 _CORE = Path(kenobot.__file__).parent
 _PACKAGES = _CORE.parent / "packages"
@@ -37,57 +41,70 @@ _COMMITS = {  # modules with SQL that commits: the first for all, the others in 
 }
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in (*sorted(_CORE.rglob("*.py")), *sorted(_PACKAGES.rglob("*.py"))):
-        if "tests" not in path.parts and "build" not in path.parts:
-            yield path.relative_to(_CORE.parent).as_posix(), ast.parse(path.read_text("utf-8"))
+_CALLED = ("connect", "open_writer", "execute", "executescript")
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of one of `_CALLED`. name: as it is written. imports_connect: whether its module imports ours."""
+
+    module: str
+    name: str
+    node: ast.Call
+    imports_connect: bool
 
 
-def _imports_connect(tree: ast.Module) -> bool:
-    return any(
+@pytest.fixture(scope="module")
+def calls() -> list[_Call]:
+    """All of them in the product, read once."""
+    paths = (*sorted(_CORE.rglob("*.py")), *sorted(_PACKAGES.rglob("*.py")))
+    return [call for path in paths if "tests" not in path.parts and "build" not in path.parts for call in _read(path)]
+
+
+def _read(path: Path) -> Iterator[_Call]:
+    text = path.read_text("utf-8")
+    if not any(name in text for name in _CALLED):
+        return
+    module, nodes = path.relative_to(_CORE.parent).as_posix(), list(ast.walk(ast.parse(text)))
+    imports_connect = any(
         isinstance(node, ast.ImportFrom)
         and node.module == "kenobot.storage.connection"
         and any(name.name == "connect" for name in node.names)
-        for node in ast.walk(tree)
+        for node in nodes
     )
+    for node in nodes:
+        if isinstance(node, ast.Call) and name_called(node.func).endswith(_CALLED):
+            yield _Call(module, ast.unparse(node.func), node, imports_connect)
 
 
 def _is_read(call: ast.Call) -> bool:
     return any(each.arg == "readonly" and ast.unparse(each.value) == "True" for each in call.keywords)
 
 
-def test_sqlite_is_opened_in_named_modules() -> None:
+def test_sqlite_is_opened_in_named_modules(calls: list[_Call]) -> None:
     """Anything else asks `kenobot.storage.connection`, which asks for the keeper."""
-    found = {module for module, tree in _modules() for name, _ in _calls(tree) if name.endswith("sqlite3.connect")}
-    assert found == set(_OPENS)
+    assert {call.module for call in calls if call.name.endswith("sqlite3.connect")} == set(_OPENS)
 
 
-def test_a_home_is_opened_to_write_in_named_modules() -> None:
+def test_a_home_is_opened_to_write_in_named_modules(calls: list[_Call]) -> None:
     """Others write by `Database`, or by `kenobot.storage.transactions`."""
     found = {
-        module
-        for module, tree in _modules()
-        for name, call in _calls(tree)
-        if ((name == "connect" and _imports_connect(tree)) or name == "connection.connect") and not _is_read(call)
+        call.module
+        for call in calls
+        if ((call.name == "connect" and call.imports_connect) or call.name == "connection.connect")
+        and not _is_read(call.node)
     }
     assert found == _WRITES
-    writers = {module for module, tree in _modules() for name, _ in _calls(tree) if name.endswith("open_writer")}
+    writers = {call.module for call in calls if call.name.endswith("open_writer")}
     assert writers == {"kenobot/storage/database.py", "kenobot/storage/migrate.py"}
 
 
-def test_no_sql_commits_past_the_keeper() -> None:
+def test_no_sql_commits_past_the_keeper(calls: list[_Call]) -> None:
     """A transaction ends by `commit` of its connection."""
     found = {
-        module
-        for module, tree in _modules()
-        for name, call in _calls(tree)
-        if name.rpartition(".")[2] in ("execute", "executescript")
-        and re.search(r"\bCOMMIT\b", ast.unparse(call.args[0]) if call.args else "")
+        call.module
+        for call in calls
+        if call.name.rpartition(".")[2] in ("execute", "executescript")
+        and re.search(r"\bCOMMIT\b", ast.unparse(call.node.args[0]) if call.node.args else "")
     }
     assert found == _COMMITS

@@ -25,7 +25,7 @@ from kenobot.cognitive.mirror.lists.list_view import (
     find_copies,
     plan_append,
 )
-from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of, stands_among_others
+from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, has_own_file, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
@@ -230,7 +230,7 @@ class ListFiles(FileSync[Blocks]):
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
         # What has ended or says something else goes from wherever it was shown, such as the log of what sleep promoted.
         other = (set(touched) - records.keys()).union(events.list_reworded_since(connection, cursor))
-        other = {number for number in other if number not in records or stands_among_others(records[number])}
+        other -= {number for number, record in records.items() if has_own_file(record)}
         paths: set[str] = set(list_file_rows.list_files_with(connection, other))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():

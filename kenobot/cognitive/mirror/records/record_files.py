@@ -370,7 +370,7 @@ class RecordFiles(FileSync[EditOutcome]):
             elif isinstance(outcome, OSError):
                 self._again.add(plan.record)
                 self._report_unwritten(plan.row.path, outcome)
-            elif disk.stamp_of(self._root / plan.row.path) is None:  # ours is gone: take that in first
+            elif disk.stamp_of(f"{self._root}/{plan.row.path}") is None:  # ours is gone: take that in first
                 look = _Look()
                 await self._look([plan.row.folder], look)
                 touched += await self._take_missing(look)
@@ -397,7 +397,7 @@ class RecordFiles(FileSync[EditOutcome]):
         touched = 0
         for plan in plans:
             moved = plan.moved_from
-            if moved is None or disk.stamp_of(self._root / moved.path) in (None, moved.stamp):
+            if moved is None or disk.stamp_of(f"{self._root}/{moved.path}") in (None, moved.stamp):
                 kept.append(plan)
             else:
                 touched += await self._take_first(plan, moved.path)
@@ -405,7 +405,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _take_first(self, plan: RecordFilePlan, path: str) -> int:
         """Take a file in, then let the next call write; one that is left alone is not waited for."""
-        if self._seen.get(path) == disk.stamp_of(self._root / path):
+        if self._seen.get(path) == disk.stamp_of(f"{self._root}/{path}"):
             return 0
         touched = await self._reconcile(path)
         if path not in self._seen:

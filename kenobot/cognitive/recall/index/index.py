@@ -139,7 +139,7 @@ class SideIndex:
         with self._lock:
             self._shut()
 
-    def rest(self) -> None:
+    def close_unused(self) -> None:
         """Close the connections that nobody uses just now; the next use opens them again."""
         with self._lock:
             while self._free:

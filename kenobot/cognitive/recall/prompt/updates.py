@@ -8,6 +8,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_log_entry, render_record
+from kenobot.cognitive.remember.derived_texts import FOLLOWED
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ChangeFilter
@@ -44,6 +45,8 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
     if len(changed) >= _MAX_ROWS:
         return _STALE
     chat = chat_scope(prefix.session)
+    if any(_is_mended_summary(connection, record, chat, prefix.last_event) for record in changed):
+        return _STALE
     updates = [record for record in changed if not _stands_elsewhere(record, chat)]
     context = next((record for record in updates if _is_context(record, chat)), None)
     if context is not None and not _is_by_model(connection, context, prefix.last_event):
@@ -72,6 +75,13 @@ def _stands_elsewhere(record: Record, chat: str) -> bool:
         or (record.scope == OWNER_SCOPE and record.category == "preference")
         or (record.key == digest.KEY and record.status == "active")
     )
+
+
+def _is_mended_summary(connection: Connection, record: Record, chat: str, event: int) -> bool:
+    """Return whether a record is the chat's summary and, after `event`, followed a memory that it tells of."""
+    if (record.scope, record.key) != (chat, digest.KEY):
+        return False
+    return any(each.id > event and each.kind == FOLLOWED for each in events.record_events(connection, record.id))
 
 
 def _is_context(record: Record, chat: str) -> bool:

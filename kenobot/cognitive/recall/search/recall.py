@@ -29,6 +29,7 @@ from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import mixing, ranking
+from kenobot.cognitive.recall.search.current_beside import put_current_beside
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
@@ -100,13 +101,15 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         if level == "none" and sieve.on_show.answer(query.question, policy):
             level = "low"
     halves = quote_other_halves(connection, index, found, turns, sieve, room)
+    shown = [each for each in (*found, *halves) if not each.on_show]
+    shown = put_current_beside(connection, shown, hits.past, sieve, room - sum(each.tokens for each in shown))
     return replace(
         empty,
         level=level,
         near=near,
         score=max(best, best_excerpt),
         answer_probability=likely,
-        shown=tuple(each for each in (*found, *halves) if not each.on_show),
+        shown=tuple(shown),
         query_terms=tuple(word.stems[0] for word in parsed.terms),
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),

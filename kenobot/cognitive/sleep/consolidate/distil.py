@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.mirror.paths import slug
+from kenobot.cognitive.remember.week_text import days_of_week, is_own_words
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.weeks import days_of_week, is_own_words
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass

@@ -173,12 +173,14 @@ class _Proposals:
     # ── the figures of the night ─────────────────────────────────────────────────────────────────────────────────
 
     def figures(self) -> Iterator[ProposeChange]:
-        """Yield advice on this night; that nothing was remembered only if something was said."""
+        """Yield advice on this night; that nothing was remembered only if much was said."""
         view, quarter = self.view, _quarter(self.view.now)
         since = view.since or view.now - timedelta(days=1)
         figures = night_statistics(view, since)
         replies = conversation.count_replies(view.connection, stamp(since))
-        given = [advice for advice in advise(figures, self.policy) if advice.name != "idle" or replies]
+        given = [
+            advice for advice in advise(figures, self.policy) if advice.name != "idle" or replies >= self.policy.replies
+        ]
         for advice in given:
             evidence: dict[str, Json] = {"why": advice.evidence, "priority": advice.priority, "replies": replies}
             key = f"figures:{advice.name}:{quarter}"

@@ -17,12 +17,12 @@ document.addEventListener("change", (event) => {
 
 const log = document.getElementById("log");
 const field = document.querySelector(".chat-form");
+if (log && log.children.length > 0) window.scrollTo(0, document.documentElement.scrollHeight);
 if (log && field) {
   const follow = () => window.scrollTo(0, document.documentElement.scrollHeight);
   new MutationObserver((changes) => {
     if (changes.some((each) => [...each.addedNodes].some((node) => node.classList?.contains("acts")))) return;
     follow();
   }).observe(log, { childList: true, subtree: true });
-  if (log.children.length > 0) follow();
   new MutationObserver(() => document.getElementById("text")?.focus()).observe(field, { childList: true });
 }

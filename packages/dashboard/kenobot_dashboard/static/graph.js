@@ -12,6 +12,8 @@
   const found = await answer.json();
   const graph = new graphology.Graph({ multi: false, type: "undirected" });
 
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
+
   // Places are told by the name of a node, so that the same memory looks the same each time.
   const place = (text) => {
     let hash = 2166136261;
@@ -19,6 +21,7 @@
     return [(hash >>> 0) / 4294967296, (Math.imul(hash, 2654435761) >>> 0) / 4294967296];
   };
   const crowded = found.nodes.length > 1500;
+  const few = found.nodes.length < 40;
   const heaviest = Math.max(1, ...found.nodes.slice(0, 1).map((node) => node.weight));
   for (const node of found.nodes) {
     const [x, y] = place(node.id);
@@ -26,14 +29,14 @@
     graph.addNode(node.id, {
       x: x * 1000,
       y: y * 1000,
-      size: isMemory ? (crowded ? 1.2 : 3) : 3 + (crowded ? 5 : 13) * Math.sqrt(node.weight / heaviest),
-      label: node.id === "subject:owner" ? box.dataset.owner : node.label.slice(0, 60),
+      size: isMemory ? (crowded ? 1.2 : few ? 5 : 3) : 3 + (crowded ? 5 : 13) * Math.sqrt(node.weight / heaviest),
+      label: node.id === "subject:owner" ? box.dataset.owner : cut(node.label, isMemory && few ? 34 : 60),
       color: colours[node.kind],
-      forceLabel: !isMemory && found.nodes.length < 60,
+      forceLabel: few || (!isMemory && found.nodes.length < 60),
     });
   }
   for (const edge of found.edges) {
-    if (edge.source !== edge.target) graph.mergeEdge(edge.source, edge.target, { size: 1, color: colour("line") });
+    if (edge.source !== edge.target) graph.mergeEdge(edge.source, edge.target, { size: 1, color: colour(few ? "field" : "line") });
   }
 
   box.closest("figure").hidden = false;
@@ -73,6 +76,15 @@
     }
   }
 
+  // The wheel scrolls the page; with Ctrl, as two fingers on a touchpad send it, it zooms.
+  box.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey) event.stopPropagation();
+    },
+    { capture: true, passive: true },
+  );
+
   const picture = new Sigma(graph, box, {
     allowInvalidContainer: true,
     labelColor: { color: colour("ink") },
@@ -86,6 +98,9 @@
     zIndex: true,
   });
   box.dataset.state = "drawn";
+  const camera = picture.getCamera();
+  const moves = { closer: () => camera.animatedZoom(), farther: () => camera.animatedUnzoom(), whole: () => camera.animatedReset() };
+  for (const [name, move] of Object.entries(moves)) document.getElementById(`graph-${name}`).addEventListener("click", move);
 
   // The label of a node under the pointer, on a ground in the colours of the page.
   function drawHover(context, data, options) {

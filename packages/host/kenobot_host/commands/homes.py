@@ -167,6 +167,7 @@ def _open(address: str = "", *, is_new: bool = False) -> Iterator[HomeStore]:
     """Open a cell, whose tables are as new as this KenoBot. Raises ConfigError and StoreError."""
     connections = Connections(address or find_address(os.environ)).open()
     try:
+        connections.require_sessions()
         if not is_new:
             with connections.open_long() as connection:
                 schema_rows.check_schema(connection)

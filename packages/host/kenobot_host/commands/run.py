@@ -57,6 +57,7 @@ def _begin(context: CommandContext, connections: Connections) -> None:
     log.configure("info", "json" if context.args.json else "plain", ())
     log.install_exception_hooks()
     limit_malloc_arenas()
+    connections.require_sessions()
     with connections.open_long() as connection:
         check_schema(connection)
 

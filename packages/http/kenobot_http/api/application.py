@@ -1,13 +1,15 @@
 """Build the application of the REST API, and its OpenAPI document."""
 
 import importlib.util
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from pydantic import BaseModel
 from starlette.responses import RedirectResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from kenobot import __version__
@@ -43,17 +45,21 @@ and mounted by its name."""
 _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
 made. Lists come in pages: `next` of one is the `cursor` of the following."""
-_REFUSAL = {"$ref": "#/components/schemas/Refusal"}
+_DESCRIPTIONS: Final = {
+    400: "The body cannot be read",
+    401: "No key, or a wrong one",
+    403: "The key does not open this",
+    404: "There is no such thing in reach",
+    409: "It cannot be done as things are",
+    413: "The body is too long",
+    422: "A field is wrong",
+    429: "Too many requests; Retry-After says when to come again",
+    503: "The bot is stopping, or its disk fails",
+}
+_SCHEMAS = "#/components/schemas/"
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Refusal, "description": "The body cannot be read"},
-    401: {"model": Refusal, "description": "No key, or a wrong one"},
-    403: {"model": Refusal, "description": "The key does not open this"},
-    404: {"model": Refusal, "description": "There is no such thing in reach"},
-    409: {"model": Refusal, "description": "It cannot be done as things are"},
-    413: {"model": Refusal, "description": "The body is too long"},
-    422: {"model": Refusal, "description": "A field is wrong"},
-    429: {"model": Refusal, "description": "Too many requests; Retry-After says when to come again"},
-    503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
+    status: {"description": text, "content": {PROBLEM: {"schema": {"$ref": f"{_SCHEMAS}{Refusal.__name__}"}}}}
+    for status, text in _DESCRIPTIONS.items()
 }
 
 _PARTS = (
@@ -108,16 +114,22 @@ class Api:
 
 
 class _Documented(FastAPI):
-    """Documents refusals by their own media type, which FastAPI has no setting for."""
+    """Describes refusals once: as the model of each answer, FastAPI would analyze it some hundred times."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            for path in super().openapi()["paths"].values():
-                for response in (each for operation in path.values() for each in operation["responses"].values()):
-                    content = response.get("content", {})
-                    if content.get("application/json", {}).get("schema") == _REFUSAL:
-                        response["content"] = {PROBLEM: content["application/json"]}
+            schemas = super().openapi()["components"]["schemas"]
+            schemas[Refusal.__name__] = Refusal.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}")
         return super().openapi()
+
+
+@lru_cache(maxsize=1)
+def _list_routes() -> Sequence[BaseRoute]:
+    """List the routes of all parts, which all bots of a process share: to analyze them takes a quarter of a second."""
+    router = APIRouter()
+    for part in _PARTS:
+        router.include_router(part.router, responses=_REFUSALS)
+    return router.routes
 
 
 def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
@@ -136,12 +148,12 @@ def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
     app.state.health = services.state
     app.state.language = channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
-    for part in _PARTS:
-        app.include_router(part.router, responses=_REFUSALS)
+    app.router.routes.extend(_list_routes())
     for entry in entry_points(group=PAGES):
         if entry.name == "dashboard" and not channel.settings.dashboard:
             continue
         app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
+        app.router.routes.append(Route("/", RedirectResponse(f"/{entry.name}/", 303)))  # the address that people type
         app.mount(f"/{entry.name}", entry.load()(channel, services))
     if importlib.util.find_spec("mcp") is not None:
         app.router.routes.append(Route(PATH, McpEndpoint(authenticator, channel.settings)))

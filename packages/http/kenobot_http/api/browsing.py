@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Inspection
 from kenobot.cognitive.memory import Memory as Store
-from kenobot.ports.browsing import Days, Graph, GraphDetail, Happening, NodeKind, Period, RecordFilter
+from kenobot.ports.browsing import Days, Graph, GraphDetail, Happening, NodeKind, Period, RecordFilter, TimelineItem
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot_http.api.auth import MemoryReader
@@ -48,7 +48,10 @@ class PeriodOfChanges(BaseModel):
 
 
 class HappeningItem(BaseModel):
-    """Something that happened to a memory. text: empty where it was forgotten since. decision: what an undo takes."""
+    """Something that happened to a memory. text: empty where it was forgotten since. decision: what an undo takes.
+
+    undoable: an undo would put it back as things are.
+    """
 
     event: int
     at: str
@@ -60,6 +63,7 @@ class HappeningItem(BaseModel):
     subject: str
     text: str
     decision: int
+    undoable: bool
 
 
 class Node(BaseModel):
@@ -169,12 +173,20 @@ async def list_changes(
     """List what happened to memories in some days, the newest first. Without days, in the last ninety."""
     days, before = _choose_days(caller, first, last), read_cursor(cursor)
     kinds = (happening,) if happening is not None else ()
-    rows = await caller.services.database.read_long(
-        lambda connection: Store.history.list_happenings(
+
+    def read(connection: Connection) -> tuple[list[TimelineItem], frozenset[int]]:
+        found = Store.history.list_happenings(
             connection, caller.reach, days, kinds, before=before, limit=limit + 1, subject=subject
         )
+        return found, Store.history.select_undoable(connection, (row.decision for row in found), caller.reach)
+
+    rows, undoable = await caller.services.database.read_long(read)
+    return page_of(
+        rows,
+        limit,
+        lambda row: row.event,
+        lambda row: HappeningItem(**asdict(row), undoable=row.decision in undoable),
     )
-    return page_of(rows, limit, lambda row: row.event, lambda row: HappeningItem(**asdict(row)))
 
 
 @router.get("/graph", response_model=GraphOfMemory)

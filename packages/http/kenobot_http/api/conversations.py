@@ -88,7 +88,8 @@ class Conversation(BaseModel):
 class Line(BaseModel):
     """One line of a conversation. turn: the message that it is, or answers, as replies name it; 0 for none.
 
-    pictures: the SHA-256 of each picture that it shows.
+    pictures: the SHA-256 of each picture that it shows. trust: whose words it is, "owner" or "guest" of people.
+    sender: what who wrote it is called, for the week in which that is kept.
     """
 
     id: int
@@ -97,6 +98,8 @@ class Line(BaseModel):
     at: str
     turn: int
     pictures: list[str]
+    trust: str
+    sender: str
 
 
 class Notice(BaseModel):
@@ -143,6 +146,8 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
             at=row.at,
             turn=row.inbox_id or 0,
             pictures=pictures.get(row.id, []),
+            trust=row.trust,
+            sender=(row.sender_name or row.sender or "") if row.role == "user" else "",
         )
 
     return page_of(rows, limit, lambda row: row.id, render_row)

@@ -38,7 +38,9 @@ _LINKS = 20
 
 
 class Memory(BaseModel):
-    """A memory. confidence: from 0 to 1. valid_to: when it ceased to be so, where it did."""
+    """A memory. confidence: from 0 to 1. valid_to: when it ceased to be so, where it did. source: by which door it came
+    in. origin: whose making its words are: the source, but "chat" for a chat's summary, and "edit" for a page of the
+    bot's that its owner wrote over."""
 
     id: int
     text: str
@@ -49,6 +51,7 @@ class Memory(BaseModel):
     status: str
     trust: str
     source: str
+    origin: str
     confidence: float
     importance: float
     mentions: int
@@ -100,8 +103,19 @@ class MemoryInFull(Memory):
     said: list[Quotation]
 
 
+class NamedMemory(BaseModel):
+    """A memory by its number, in its own words."""
+
+    record: int
+    text: str
+
+
 class Change(BaseModel):
-    """Something that happened to a memory. undone: a later event took it back."""
+    """Something that happened to a memory.
+
+    undone: a later event took it back. undoable: an undo would, as it is. former: the memories that it took the place
+    of, in their words. current: the one that took its place.
+    """
 
     event: int
     at: str
@@ -109,7 +123,10 @@ class Change(BaseModel):
     kind: str
     reason: str
     undone: bool
+    undoable: bool
     changes: list[tuple[str, Any, Any]]
+    former: list[NamedMemory]
+    current: NamedMemory | None
 
 
 class UsedInReply(BaseModel):
@@ -205,13 +222,17 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
 async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
-    def read(connection: Connection) -> list[HistoryStep]:
-        return Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
+        return steps, Store.history.select_undoable(connection, (step.event for step in steps), caller.reach)
 
+    steps, undoable = await caller.services.database.read(read)
     names = Change.model_fields
     return [
-        Change(**{name: value for name, value in asdict(step).items() if name in names})
-        for step in await caller.services.database.read(read)
+        Change(
+            **{name: value for name, value in asdict(step).items() if name in names}, undoable=step.event in undoable
+        )
+        for step in steps
     ]
 
 
@@ -275,7 +296,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
         caller.write_scope,
         new.text,
         source="command",
-        trust="owner" if caller.is_owner else "guest",
+        trust=caller.trust,
         tags=tags,
     )
 
@@ -297,7 +318,7 @@ async def correct(
     def work(connection: Connection) -> Decided:
         find_record(connection, caller, number)
         try:
-            decision = Store.correct(connection, number, new.text, caller.reach, caller.occasion())
+            decision = Store.correct(connection, number, new.text, caller.reach, caller.occasion(), trust=caller.trust)
         except LookupError:
             raise HTTPException(409, Sentence("api.forgotten")) from None
         except ValueError as error:
@@ -314,7 +335,8 @@ async def forget_memory(caller: MemoryWriter, number: MemoryId, idempotency_key:
     """Forget a memory with what repeats it; an undo of the event brings it back."""
 
     def work(connection: Connection) -> Decided:
-        hidden = take_away(connection, caller, number, "by the API")
+        said = Sentence("reasons.owner_said" if caller.is_owner else "reasons.person_said")
+        hidden = take_away(connection, caller, number, said)
         return Decided(action="forgotten", memory=number, event=hidden.event)
 
     return await change_memory(caller, idempotency_key, ("forget", number), Decided, work)
@@ -382,7 +404,10 @@ def find_record(connection: Connection, caller: Caller, number: int) -> Record:
 def _render(record: Record) -> Memory:
     tags = json.loads(record.tags)
     row = {name: value for name, value in record._asdict().items() if name in Memory.model_fields}
-    return Memory(**row | {"attributes": record.attribute_map, "tags": tags if isinstance(tags, list) else []})
+    return Memory(
+        **row
+        | {"origin": record.origin, "attributes": record.attribute_map, "tags": tags if isinstance(tags, list) else []}
+    )
 
 
 def _used(used: UsedMemory, *, behind: bool) -> UsedInReply:

@@ -27,7 +27,10 @@ Night = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
 class NightLine(BaseModel):
-    """A night. decisions: that it took. trouble: by pass, why that failed. tokens: of models."""
+    """A night. decisions: that it took. changed: how often they changed a memory. trouble: by pass, why that failed.
+
+    tokens: of models.
+    """
 
     run: int
     at: str
@@ -36,6 +39,7 @@ class NightLine(BaseModel):
     state: str
     passes: int
     decisions: int
+    changed: int
     tokens: int
     large: list[str]
     trouble: dict[str, str]

@@ -14,10 +14,11 @@ from kenobot.cognitive.memory import Memory as Store
 from kenobot.cognitive.memory import MemoryQuery
 from kenobot.core.i18n import Language
 from kenobot.identity.identity_files import Identity
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.ports.browsing import Happening, TimelineItem
 from kenobot.ports.explanations import AbsenceOutcome, ReplyExplanation, UsedMemory
 from kenobot.ports.sentences import render
-from kenobot.storage import conversation, message_rows, tool_runs, turn_stats
+from kenobot.storage import conversation, message_rows, model_calls, tool_runs, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import scope_names
@@ -99,7 +100,8 @@ class PromptPart(BaseModel):
 class ModelUse(BaseModel):
     """Count the tokens that models were sent and wrote. cached_share: of what they were sent, from their cache, 0 to 1.
 
-    milliseconds: what the time of the answer went into.
+    milliseconds: what the time of the answer went into. usd: what the message cost; null where no price is known of
+    it, or its calls are no longer kept.
     """
 
     model: str
@@ -107,6 +109,7 @@ class ModelUse(BaseModel):
     output_tokens: int
     cached_share: float
     milliseconds: dict[str, int]
+    usd: float | None
 
 
 class ToolUse(BaseModel):
@@ -233,6 +236,7 @@ async def explain_absence(
 def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, language: Language) -> ReplyInFull:
     behind, others = Store.history.split_used(reply)
     use = turn_stats.read_use(connection, reply.turn)
+    spent = model_calls.sum_spent_on(connection, reply.turn)
     runs = tool_runs.runs_of_turn(connection, reply.turn) if caller.is_owner else []
     made = Store.records.list_told_by(connection, caller.write_scope, [reply.turn], _MADE)
     records = Store.records.get_all(connection, made, caller.reach)
@@ -260,6 +264,7 @@ def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, l
             output_tokens=use.output_tokens,
             cached_share=use.cache_read_tokens / use.prompt_tokens if use.prompt_tokens else 0.0,
             milliseconds=dict(use.phases),
+            usd=spent.cost / PICODOLLARS if spent.calls and not spent.unpriced_tokens else None,
         ),
         tools=[ToolUse(tool=run.tool, call=run.call, outcome=run.outcome, seconds=run.seconds) for run in runs],
         changes=[_render_change(each, language) for each in changes],

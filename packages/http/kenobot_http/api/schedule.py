@@ -37,7 +37,10 @@ _UTC = ZoneInfo("UTC")
 
 
 class Reminder(BaseModel):
-    """A reminder. next_due: in UTC. rule: an RRULE, or `cron:` and a line. zone: null where it follows the owner."""
+    """A reminder. next_due: in UTC. rule: an RRULE, or `cron:` and a line. zone: null where it follows the owner.
+
+    restorable: that it was cancelled can be taken back.
+    """
 
     id: int
     text: str
@@ -51,6 +54,7 @@ class Reminder(BaseModel):
     chat: str
     created: str
     last_told: str | None
+    restorable: bool
 
 
 class NewReminder(BaseModel, extra="forbid"):
@@ -69,6 +73,7 @@ class Scheduled(BaseModel):
     """Outcome for a reminder."""
 
     id: int
+    text: str
     state: JobState
     next_due: str | None
 
@@ -125,6 +130,25 @@ async def cancel_reminder(
     return await _do(caller, idempotency_key, ("cancel", number), work)
 
 
+@router.post("/schedule/{number}/restore")
+async def restore_reminder(
+    caller: Scheduler, number: Annotated[int, Path(ge=1, le=LARGEST_ID)], idempotency_key: IdempotencyKey = ""
+) -> Scheduled:
+    """Take back that a reminder was cancelled."""
+
+    def work(connection: Connection) -> Scheduled:
+        job = jobs.load_job(connection, number, caller.reach)
+        if job is None:
+            raise HTTPException(404)
+        if job.state != "cancelled":
+            raise HTTPException(409, Sentence("api.not_cancelled"))
+        services, at = caller.services, caller.services.clock.now()
+        zone = zone_in_force(connection, services.zone, at, _role(caller))
+        return _render_scheduled(jobs.undo_job(connection, job, zone, at))
+
+    return await _do(caller, idempotency_key, ("restore", number), work)
+
+
 async def _do(
     caller: Caller, name: str, request: tuple[object, ...], work: Callable[[Connection], Scheduled]
 ) -> Scheduled:
@@ -168,7 +192,7 @@ def _role(caller: Caller) -> Role:
 
 
 def _render_scheduled(job: Job) -> Scheduled:
-    return Scheduled(id=job.id, state=job.state, next_due=job_rows.stamp(job.next_due) or None)
+    return Scheduled(id=job.id, text=job.text, state=job.state, next_due=job_rows.stamp(job.next_due) or None)
 
 
 def _render_reminder(connection: Connection, job: Job) -> Reminder:
@@ -186,4 +210,5 @@ def _render_reminder(connection: Connection, job: Job) -> Reminder:
         chat=job.chat,
         created=job_rows.stamp(job.created),
         last_told=job_rows.stamp(told.told_at) if told is not None else None,
+        restorable=job.state == "cancelled" and bool(job.undo),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kenobot.app.bot_services import BotServices
 from kenobot.cognitive.memory import AdmitContext
 from kenobot.language.calendar import local_day
-from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
+from kenobot.ports.identity import OWNER_SCOPE, Trust, session_id, user_scope
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
 from kenobot_http.channel import HttpChannel
@@ -33,6 +33,11 @@ class Caller:
     @property
     def is_owner(self) -> bool:
         return self.services.access.is_owner(CHANNEL, self.user)
+
+    @property
+    def trust(self) -> Trust:
+        """Return whose words the caller's are."""
+        return "owner" if self.is_owner else "guest"
 
     @property
     def reach(self) -> Scopes:

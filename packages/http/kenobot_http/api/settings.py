@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from kenobot.agent import settings_table
 from kenobot.agent.settings_table import is_safe, iterate_values, write_setting
 from kenobot.app.bot_services import BotServices
 from kenobot.core.settings.load import load_settings
@@ -67,6 +68,29 @@ async def change_setting(
     if found is None:
         raise HTTPException(404)
     return found
+
+
+@router.delete("/settings/{key}")
+async def reset_setting(
+    caller: SettingsKeeper,
+    key: Annotated[str, Path(pattern=r"^[a-z_]+(\.[A-Za-z0-9_:-]+)+$", max_length=200)],
+) -> Setting:
+    """Take a setting out of kenobot.toml, so that its default holds from the next start on; the same ones as `PUT`."""
+    services = caller.services
+    if not is_safe(key):
+        raise HTTPException(409, Sentence("api.setting_not_safe", name=key))
+    try:
+        await asyncio.to_thread(_reset, services, key)
+    except ConfigError as error:
+        raise HTTPException(409, str(error)) from None
+    found = next((each for each in await asyncio.to_thread(_list, services) if each.key == key), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _reset(services: BotServices, key: str) -> None:
+    settings_table.reset_setting(services.home, load_settings(services.home, os.environ), key)
 
 
 def _write(services: BotServices, key: str, value: str) -> None:

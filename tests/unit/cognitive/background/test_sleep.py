@@ -361,10 +361,13 @@ async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
 
 
 def test_the_next_night_can_be_told() -> None:
-    """To the hour; never, when it does not sleep by itself."""
+    """It stands still until it is there; never, when it does not sleep by itself."""
     now = datetime(2026, 2, 14, 12, tzinfo=UTC)
     told = [
         next_sleep_time(SleepSettings(enabled=enabled, hour=hour), SleepPolicy(), last, now, "UTC")
         for enabled, hour, last in ((True, -1, now), (True, 3, now.replace(hour=3)), (True, -1, None), (False, -1, now))
     ]
     assert told == [now.replace(day=15, hour=8), now.replace(day=15, hour=3), now, None]
+    for later in (now.replace(minute=16), now.replace(minute=21, second=7)):
+        following = [next_sleep_time(SleepSettings(hour=hour), SleepPolicy(), now, later, "UTC") for hour in (-1, 9)]
+        assert following == [now.replace(day=15, hour=8), now.replace(day=15, hour=9)]

@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.history import get_as_of, history
-from kenobot.cognitive.control.undo import last_undoable_event, undo
+from kenobot.cognitive.control.undo import can_undo, last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
@@ -204,5 +204,38 @@ async def test_what_sleep_did_by_itself_is_not_what_undo_that_means(database: Da
         undo(connection, last, OWNER, at(3))
         assert row(connection, told)[1] == "invalidated"
         assert last_undoable_event(connection, OWNER) is None
+
+    await database.write(work)
+
+
+async def test_what_can_be_undone_is_known_before(database: Database) -> None:
+    """Of each event of a life with corrections, repeats, forgetting and undoing, exactly what an undo then does."""
+
+    def work(connection: Connection) -> None:
+        first = learn(connection, "I live in Paris")
+        new = correct(connection, first, "I live in Lyon", OWNER, at(1)).record
+        assert new is not None
+        other = learn(connection, "likes tea", 2)
+        learn(connection, "likes tea", 3)
+        forget(connection, other, OWNER, at(4))
+        learn(connection, "likes tea", 5)
+        event = last_undoable_event(connection, OWNER)
+        assert event is not None
+        undo(connection, event, OWNER, at(6))
+        learn(connection, "belongs to another", 7, scope="user:b")
+        newest = last_event(connection)
+        known = {number: can_undo(connection, number, OWNER) for number in range(newest + 2)}
+        done = {}
+        for number in known:
+            connection.execute("SAVEPOINT trial")
+            try:
+                undo(connection, number, OWNER, at(8))
+            except UndoError:
+                done[number] = False
+            else:
+                done[number] = True
+            connection.execute("ROLLBACK TO trial")
+        assert known == done
+        assert {*known.values()} == {True, False}
 
     await database.write(work)

@@ -211,7 +211,7 @@ async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
     loop, opening, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
     real = disk._write_one
 
-    def slow(target: Path, file: disk.PendingFile) -> disk.FileStamp | None:
+    def slow(target: str, file: disk.PendingFile) -> disk.FileStamp | None:
         loop.call_soon_threadsafe(opening.set)
         go_on.wait(10)
         return real(target, file)

@@ -1,14 +1,14 @@
 """The mirror over time: others at the same file, trouble with the disk, and what it costs when nothing is new."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kenobot.cognitive.mirror import scan
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import events, list_file_rows
 from kenobot.cognitive.store.change import change
 from kenobot.language.markdown import list_layout
 from kenobot.ports.errors import StoreError
@@ -364,3 +364,25 @@ async def test_a_line_taken_out_while_sleep_moves_it_is_forgotten(house: House) 
     await house.mirror.sync_out()
     assert await house.texts() == []
     assert house.text("MEMORY.md") == "" and LOG not in house.files()
+
+
+async def test_for_a_text_with_a_file_of_its_own_no_other_file_is_read(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory that says something else is looked for in all files, a scratchpad is not: its file has just that."""
+    sought: list[set[int]] = []
+    search = list_file_rows.list_files_with
+
+    def note(connection: Connection, records: Iterable[int], *among: Sequence[str]) -> list[str]:
+        if not among:
+            sought.append(set(records))
+        return search(connection, records, *among)
+
+    pad = await house.learn("version 1", "chat:c", form="scratchpad", slot="working", flush=True)
+    told = await house.learn("one", flush=True)
+    monkeypatch.setattr(list_file_rows, "list_files_with", note)
+    assert await house.learn("version 2", "chat:c", form="scratchpad", slot="working", flush=True) == pad
+    await house.forget(told)
+    await house.mirror.sync_out()
+    assert sought == [set(), {told}]
+    assert house.text("working/c.md") == "version 2"

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 
@@ -73,7 +72,7 @@ async def test_the_round_that_runs_at_the_end_is_not_cut_short(
     loop, writing, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
     real, written = disk._write_one, []
 
-    def slow(target: Path, draft: disk.PendingFile) -> disk.FileStamp | None:
+    def slow(target: str, draft: disk.PendingFile) -> disk.FileStamp | None:
         loop.call_soon_threadsafe(writing.set)
         go_on.wait(10)
         written.append(draft.path)

@@ -9,12 +9,14 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
+from kenobot.ports.identity import session_id
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation, message_status
 from kenobot.storage.connection import Connection
 from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.message_status import Aside
 from kenobot.storage.scopes import scope_names
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.pages.chat.talk import TalkLine, merge_lines
 from kenobot_dashboard.paths import CHAT
 from kenobot_dashboard.rendering import render_template
@@ -37,7 +39,7 @@ class Limits(NamedTuple):
 
 
 _EVENTS: Final = "text/event-stream"
-_SHCHAT: Final = 40
+_SHOWN: Final = 40
 _CHATS: Final = 30
 _LONGEST: Final = 20_000
 _WAIT_SECONDS: Final = 240.0
@@ -56,24 +58,27 @@ async def show_chat(
     own = view.caller.session(CHAT)
     shown: Page[Line] = Page(items=[], next="")
     try:
-        shown = await conversations.list_messages(view.caller, session or CHAT, _SHCHAT, cursor)
+        shown = await conversations.list_messages(view.caller, session or CHAT, _SHOWN, cursor)
     except HTTPException as error:
-        if error.status_code != 404 or session:
+        if error.status_code != 404:
             raise
-    chats = await conversations.list_conversations(view.caller, _CHATS)
     is_own = session in ("", own)
-    asides, newest = await _list_asides(view) if is_own and not cursor else ([], None)
+    asides, newest = await _list_asides(view, session or own) if not cursor else ([], None)
+    if session and not is_own and not (shown.items or asides):
+        raise HTTPException(404)
+    chats = await conversations.list_conversations(view.caller, _CHATS)
     return view.page(
         "chat",
         lines=merge_lines(shown, asides),
         next=shown.next,
         chats=chats.items,
+        names=await read_names(view, [session, *(chat.session for chat in chats.items)]),
         session=session,
         own=own,
         is_own=is_own,
         is_pending="pending" in view.request.query_params,
         limits=_LIMITS,
-        newest=newest,
+        newest=newest if is_own else None,
     )
 
 
@@ -139,7 +144,7 @@ async def _render_notices(view: Viewer, after: int) -> AsyncIterator[str]:
         for _ in range(_LIVE_PERIODS):
             at = clock.now()
             found = await database.read(
-                partial(message_status.list_notices, channel=CHANNEL, at=at, chat=chat, after=after, limit=_SHCHAT)
+                partial(message_status.list_notices, channel=CHANNEL, at=at, chat=chat, after=after, limit=_SHOWN)
             )
             for notice in reversed(found):
                 after, line = notice.id, TalkLine("assistant", notice.text, notice.at, 0)
@@ -150,15 +155,17 @@ async def _render_notices(view: Viewer, after: int) -> AsyncIterator[str]:
                 yield ": waiting\n\n"
 
 
-async def _list_asides(view: Viewer) -> tuple[list[Aside], int]:
-    """List the commands of this page's chat with their answers, and what the bot said there of its own accord.
+async def _list_asides(view: Viewer, session: str) -> tuple[list[Aside], int]:
+    """List the commands of a chat with their answers, and what the bot said there of its own accord, while it is kept.
 
     Also returned is the part of the outbox after which more is to come.
     """
-    chat, session, at = view.caller.chat(CHAT), view.caller.session(CHAT), view.services.clock.now()
+    at = view.services.clock.now()
 
     def read(connection: Connection) -> tuple[list[Aside], int]:
-        asides = message_status.list_asides(connection, CHANNEL, chat, session, at, _SHCHAT)
+        chats = message_status.list_notice_chats(connection, CHANNEL)
+        chat = next((chat for chat in chats if session_id(CHANNEL, chat) == session), "")
+        asides = message_status.list_asides(connection, CHANNEL, chat, session, at, _SHOWN)
         return asides, message_status.newest_notice(connection)
 
     return await view.services.database.read(read)

@@ -28,7 +28,10 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True)
 class TalkLine:
-    """A line of a chat. text: without `files`. pictures: paths of those that can be shown."""
+    """A line of a chat. text: without `files`. pictures: paths of those that can be shown.
+
+    sender: what another person is called, "" for the owner; None where that is not known.
+    """
 
     role: str
     text: str
@@ -36,6 +39,7 @@ class TalkLine:
     turn: int
     files: tuple[SentFile, ...] = ()
     pictures: tuple[str, ...] = ()
+    sender: str | None = ""
 
 
 def merge_lines(shown: Page[Line], asides: Sequence[Aside]) -> list[TalkLine]:
@@ -43,7 +47,8 @@ def merge_lines(shown: Page[Line], asides: Sequence[Aside]) -> list[TalkLine]:
     lines = [make_line(each) for each in reversed(shown.items)]
     oldest = lines[0].at if lines and shown.next else ""
     said = {(line.role, line.text) for line in lines}
-    beside = (TalkLine(each.role, each.text, each.at, 0) for each in asides)
+    guests = any(line.sender != "" for line in lines)
+    beside = (TalkLine(each.role, each.text, each.at, 0, sender=None if guests else "") for each in asides)
     lines += [
         each for each in beside if each.at > oldest and (each.role == "user" or (each.role, each.text) not in said)
     ]
@@ -65,4 +70,5 @@ def make_line(line: Line) -> TalkLine:
         content = "\n".join(each.removeprefix(">").removeprefix(" ") for each in quoted.splitlines())
         files.append(SentFile(what, name, content.strip()))
     text = _WORDED.sub("", line.text).strip()
-    return TalkLine(line.role, text, line.at, line.turn, tuple(files), tuple(line.pictures))
+    sender = "" if line.trust == "owner" else line.sender or None
+    return TalkLine(line.role, text, line.at, line.turn, tuple(files), tuple(line.pictures), sender)

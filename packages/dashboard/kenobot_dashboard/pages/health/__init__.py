@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 
 from kenobot.core.health import Cause
 from kenobot_dashboard.bars import plot_bars
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.viewer import LiveView, View
 from kenobot_http.api import operations
 
@@ -34,6 +35,7 @@ async def show_health(view: View, days: Annotated[Literal["1", "7", "30"], Query
         days=days,
         spans=SPANS,
         chats=status.chats[:_CHATS],
+        names=await read_names(view, [chat.session for chat in status.chats[:_CHATS]]),
         more_chats=len(status.chats) - _CHATS,
     )
 

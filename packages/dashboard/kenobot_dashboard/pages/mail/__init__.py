@@ -21,7 +21,17 @@ async def list_mail(view: View, state: Annotated[LetterState | Literal[""], Quer
     """List messages that wait or failed, the newest first, and count the others."""
     letters = await operations.list_mail(view.caller, state or None, _MOST)
     counts = dict(await view.services.database.read(message_status.state_counts))
-    return view.page("mail", letters=letters[::-1], state=state, states=STATES, ended=ENDED, counts=counts, most=_MOST)
+    every = await operations.list_mail(view.caller, None, _MOST) if state else letters
+    present = {each.state for each in every} | ({state} if state else set())
+    return view.page(
+        "mail",
+        letters=letters[::-1],
+        state=state,
+        states=[each for each in STATES if each in present],
+        ended=ENDED,
+        counts=counts,
+        most=_MOST,
+    )
 
 
 @router.post("/{number}/retry")

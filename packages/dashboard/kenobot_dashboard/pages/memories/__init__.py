@@ -1,16 +1,22 @@
 """The page *memories*: search by meaning and words, see where each is from, correct, forget and undo."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Memory, SearchReport
+from kenobot.ports.records import HistoryStep
+from kenobot.storage.connection import Connection
+from kenobot_dashboard.changes import list_attributes, word_changes
 from kenobot_dashboard.fields import DAY, read_day
-from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
-from kenobot_dashboard.viewer import LiveView, View
+from kenobot_dashboard.names import read_names
+from kenobot_dashboard.pages.memories.plot import plot_confidence
+from kenobot_dashboard.viewer import LiveView, View, Viewer
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
 from kenobot_http.api.paging import LARGEST_ID
@@ -19,6 +25,7 @@ router = APIRouter(prefix="/memories")
 
 FORMS: Final = ("note", "episode", "procedure", "profile", "entity", "summary", "scratchpad")
 SOURCES: Final = ("tag", "extraction", "command", "edit", "import", "sleep")
+OWNER_SUBJECT: Final = "owner"
 STATUSES: Final = ("active", "superseded", "expired", "archived", "forgotten", "invalidated", "all")
 _PAGE: Final = 30
 _FOUND: Final = 40  # memories of a search, before the filters
@@ -42,7 +49,7 @@ class Shown:
     form: str
     category: str
     subject: str
-    source: str
+    origin: str
     status: str
     trust: str
     confidence: float
@@ -73,21 +80,29 @@ class Filters(BaseModel):
         """Return whether more than the question narrows the list."""
         return bool(self.given.keys() - {"q"})
 
-    def choose(self) -> browsing.MemoryFilter:
-        """Return them as the API takes them. Raises HTTPException for a day that no calendar has."""
+    def choose(self, subjects: Mapping[str, str]) -> browsing.MemoryFilter:
+        """Return them as the API takes them. Raises HTTPException for a day that no calendar has.
+
+        subjects: whom memories are about, by their name in small letters. Another name is looked for in the texts.
+        """
+        days = sorted(filter(None, (read_day(self.first), read_day(self.last))))
+        name = self.subject.strip()
+        subject = subjects.get(name.casefold(), "")
         return browsing.MemoryFilter(
             form=self.form,
-            subject=self.subject,
+            subject=subject,
+            text="" if subject else name,
             source=self.source,
-            first=read_day(self.first),
-            last=read_day(self.last),
+            first=days[0] if self.first else None,
+            last=days[-1] if self.last else None,
         )
 
 
 @router.get("")
 async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Response:
     """Search memory by meaning and words, or list it, the newest first; filters narrow both."""
-    wanted, caller = filters.choose(), view.caller
+    caller = view.caller
+    wanted = filters.choose(await _list_names(view) if filters.subject else {})
     report: SearchReport | None = None
     following = ""
     if question := filters.q.strip():
@@ -114,18 +129,26 @@ async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Res
     )
 
 
+async def _list_names(view: Viewer) -> dict[str, str]:
+    """List whom memories are about, by the names under which people look for them, in small letters."""
+    found = {name.casefold(): name for name in await browsing.count_subjects(view.caller)}
+    return found | {view.texts("")("the_owner"): OWNER_SUBJECT}
+
+
 @router.get("/subjects")
 async def list_subjects(view: LiveView) -> Response:
     """List whom memories are about, for the field that asks for it: counted only once it is used."""
     found = await browsing.count_subjects(view.caller)
-    return view.page("memories", "subjects.html", subjects=[*found][:_SUBJECTS], notice=None)
+    owner = view.texts("")("the_owner")
+    names = [owner if name == OWNER_SUBJECT else name for name in [*found][:_SUBJECTS]]
+    return view.page("memories", "subjects.html", subjects=names, notice=None)
 
 
 @router.post("")
 async def add_memory(view: View, text: Words) -> Response:
     """Remember a text as it stands."""
     done = await memory.remember(view.caller, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event, about=text)
 
 
 @router.post("/undo")
@@ -135,34 +158,60 @@ async def undo_change(
     """Take back a decision about memory. back: the path of a page to return to, else that of the memory."""
     done = await memory.undo(view.caller, Undo(event=event))
     path = back if _WITHIN.fullmatch(back) else f"/memories/{done.memory}"
-    return view.go(path.partition("?")[0], done="undone", event=done.event)
+    alive = await memory.get_memory(view.caller, done.memory)
+    return view.go(path.partition("?")[0], done="undone", event=done.event, about=alive.text)
 
 
 @router.get("/{number}")
 async def show_memory(view: View, number: MemoryNumber) -> Response:
     """Show a memory with its evidence, links, history and how sure it was over time."""
     found = await memory.get_memory(view.caller, number)
-    history = await view.services.database.read(
-        lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
-    )
-    plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
+    reach = view.caller.reach
+
+    def read(connection: Connection) -> tuple[list[HistoryStep], frozenset[int]]:
+        steps = Memory.history.list_steps(connection, number, reach)
+        return steps, Memory.history.select_undoable(connection, (step.event for step in steps), reach)
+
+    history, undoable = await view.services.database.read(read)
+    t, f = view.texts("memories"), view.formats
     small = [step for step in history if step.kind in _SMALL and not step.changes]
-    steps = [step for step in history if step not in small]
-    return view.page("memories", "memory.html", memory=found, history=steps, small_steps=small, plot=plot)
+    steps = [(step, word_changes(step.changes, t, f)) for step in history if step not in small]
+    return view.page(
+        "memories",
+        "memory.html",
+        memory=found,
+        history=steps,
+        undoable=undoable,
+        small_steps=small,
+        plot=plot_confidence(found.confidences, _find_end(history) or view.now),
+        attributes=list_attributes(found.attributes, t, f),
+        names=await read_names(view, [each.session for each in found.said]),
+    )
+
+
+def _find_end(history: Sequence[HistoryStep]) -> datetime | None:
+    """Return when a memory ceased to hold; None for one that holds."""
+    for step in history:
+        for column, _, after in step.changes:
+            if column == "status":
+                return None if after == "active" else datetime.fromisoformat(step.at)
+    return None
 
 
 @router.post("/{number}/correct")
 async def correct_memory(view: View, number: MemoryNumber, text: Words) -> Response:
     """Put other words in the place of a memory."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.correct(view.caller, number, NewMemory(text=text))
-    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event)
+    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event, about=before.text)
 
 
 @router.post("/{number}/forget")
 async def forget_memory(view: View, number: MemoryNumber) -> Response:
     """Forget a memory with what repeats it."""
+    before = await memory.get_memory(view.caller, number)
     done = await memory.forget_memory(view.caller, number)
-    return view.go("/memories", done="forgotten", event=done.event)
+    return view.go("/memories", done="forgotten", event=done.event, about=before.text)
 
 
 def _show(record: object, *, because: str = "", score: float | None = None) -> Shown:

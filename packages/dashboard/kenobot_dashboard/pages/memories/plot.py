@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from kenobot_http.api.memory import Confidence
@@ -23,20 +23,22 @@ class PlotDot:
 
 @dataclass(frozen=True, slots=True)
 class ConfidencePlot:
-    """A line of steps. path: for an SVG of `WIDTH` by `HEIGHT`."""
+    """A line of steps. path: for an SVG of `WIDTH` by `HEIGHT`. begin, end: the days of its edges."""
 
     path: str
     dots: tuple[PlotDot, ...]
+    begin: date
+    end: date
     width: int = WIDTH
     height: int = HEIGHT
 
 
-def plot_confidence(points: Sequence[Confidence], now: datetime) -> ConfidencePlot | None:
-    """Draw the points, from the first one until now; None where there are none."""
+def plot_confidence(points: Sequence[Confidence], end: datetime) -> ConfidencePlot | None:
+    """Draw the points, from the first one until a moment; None where there are none."""
     if not points:
         return None
     begin = datetime.fromisoformat(points[0].at)
-    span = max(1.0, (now - begin).total_seconds())
+    span = max(1.0, (end - begin).total_seconds())
 
     def place(point: Confidence) -> tuple[float, float]:
         share = (datetime.fromisoformat(point.at) - begin).total_seconds() / span
@@ -47,4 +49,4 @@ def plot_confidence(points: Sequence[Confidence], now: datetime) -> ConfidencePl
 
     dots = tuple(PlotDot(*place(point), point) for point in points)
     path = f"M{dots[0].x} {dots[0].y}" + "".join(f"H{dot.x}V{dot.y}" for dot in dots[1:]) + f"H{WIDTH - _EDGE}"
-    return ConfidencePlot(path, dots)
+    return ConfidencePlot(path, dots, begin.date(), end.date())

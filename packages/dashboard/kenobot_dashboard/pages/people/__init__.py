@@ -37,6 +37,8 @@ async def show_people(view: View, chosen: Annotated[Chosen, Query()]) -> Respons
         "people",
         chosen=chosen,
         details=DETAILS,
+        is_drawn=chosen.detail == "memories" or len(graph.nodes) > 1,
+        extracts=view.services.loaded.settings.extraction.enabled,
         graph=graph,
         subjects=[(node, node.weight / most) for node in graph.nodes if node.kind == "subject"],
         topics=[(node, node.weight / most) for node in graph.nodes if node.kind == "topic"],

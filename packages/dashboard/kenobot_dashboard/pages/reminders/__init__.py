@@ -1,15 +1,18 @@
 """The page *reminders*: reminders and promises that are due, and tasks in the background."""
 
-from datetime import date, datetime, timedelta
-from typing import Annotated, Final, Literal
+from datetime import date, datetime, time
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from kenobot.agenda.say_time import say_rule
+from kenobot.ports.identity import session_id
 from kenobot.ports.sentences import Sentence
+from kenobot_dashboard.names import read_names
+from kenobot_dashboard.notes import UndoButton
 from kenobot_dashboard.viewer import View, Viewer
-from kenobot_http.api import agenda, schedule, tools
+from kenobot_http.api import agenda, memory, schedule, tools
 from kenobot_http.api.paging import LARGEST_ID
 from kenobot_http.api.schedule import NewReminder, Reminder
 
@@ -29,8 +32,11 @@ async def list_reminders(
     """List reminders, the promises of the coming weeks, and tasks."""
     page = await schedule.list_reminders(view.caller, state, _PAGE, cursor)
     due = await agenda.get_agenda(view.caller, None, _AHEAD, undated=True)
+    sessions = {each.id: session_id(each.channel, each.chat) for each in page.items}
     return view.page(
         "reminders",
+        sessions=sessions,
+        names=await read_names(view, sessions.values()),
         reminders=[(each, _say_repeats(each, view)) for each in page.items],
         next=page.next,
         state=state,
@@ -48,23 +54,32 @@ async def add_reminder(
     hour: Annotated[str, Form(max_length=8)] = "",
 ) -> Response:
     """Add a reminder at a moment in words, or at a day and an hour."""
-    at = None if when.strip() else _read_moment(day, hour)
-    await schedule.add_reminder(view.caller, NewReminder(text=text, when=when.strip(), at=at))
-    return view.go("/reminders", done="added")
+    wanted = _read_time(when.strip(), day, hour)
+    await schedule.add_reminder(view.caller, NewReminder(text=text, **wanted))
+    return view.go("/reminders", done="added", about=text)
 
 
 @router.post("/{number}/cancel")
 async def cancel_reminder(view: View, number: Number) -> Response:
     """End a reminder."""
-    await schedule.cancel_reminder(view.caller, number)
-    return view.go("/reminders", done="cancelled")
+    done = await schedule.cancel_reminder(view.caller, number)
+    undo = UndoButton(f"/reminders/{number}/restore")
+    return view.go("/reminders", done="cancelled", about=done.text, undo=undo)
+
+
+@router.post("/{number}/restore")
+async def restore_reminder(view: View, number: Number) -> Response:
+    """Take back that a reminder was ended."""
+    done = await schedule.restore_reminder(view.caller, number)
+    return view.go("/reminders", done="restored", about=done.text)
 
 
 @router.post("/promises/{number}/done")
 async def note_done(view: View, number: Number) -> Response:
     """Note that what a memory says was to be done is done."""
     done = await agenda.note_done(view.caller, number)
-    return view.go("/reminders", done="kept", event=done.event)
+    promise = await memory.get_memory(view.caller, number)
+    return view.go("/reminders", done="kept", event=done.event, about=promise.text)
 
 
 @router.post("/tasks/{number}/cancel")
@@ -74,17 +89,21 @@ async def cancel_task(view: View, number: Number) -> Response:
     return view.go("/reminders", done="task_cancelled")
 
 
-def _read_moment(day: str, hour: str) -> datetime:
-    """Read the fields of day and hour. Raises HTTPException."""
+def _read_time(when: str, day: str, hour: str) -> dict[str, Any]:
+    """Read when a reminder is to come, as the API takes it: in words, or by day and hour. Raises HTTPException.
+
+    A day alone is read like its date in words, and so is an hour: what comes of them is the same in every chat.
+    """
+    if when or not (day or hour):
+        if day or hour or not when:
+            raise HTTPException(422, Sentence("api.one_time"))
+        return {"when": when}
     try:
-        return datetime.combine(date.fromisoformat(day), datetime.min.time()) + _read_hour(hour)
-    except (ValueError, OverflowError):
+        if not (day and hour):
+            return {"when": date.fromisoformat(day).isoformat() if day else f"{time.fromisoformat(hour):at %H:%M}"}
+        return {"at": datetime.combine(date.fromisoformat(day), time.fromisoformat(hour))}
+    except ValueError:
         raise HTTPException(422, Sentence("api.when_unclear")) from None
-
-
-def _read_hour(hour: str) -> timedelta:
-    hours, _, minutes = hour.partition(":")
-    return timedelta(hours=int(hours), minutes=int(minutes[:2] or 0))
 
 
 def _say_repeats(reminder: Reminder, view: Viewer) -> str:

@@ -42,12 +42,16 @@ class Chosen(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A period with its name, and the share of the busiest one that was learned and that ended in it."""
+    """A period with its name, and the share of the busiest one that was learned and that ended in it.
+
+    ended_count: how many memories ended.
+    """
 
     period: PeriodOfChanges
     name: str
     learned: float
     ended: float
+    ended_count: int
 
 
 @router.get("")
@@ -82,7 +86,11 @@ async def show_then(
     """Show what was remembered at the end of a day, as it was worded then."""
     moment = _find_end(clamp_day(day), view)
     page = await memory.list_memories(view.caller, MemoryFilter(), "active", _PAGE, cursor, moment)
-    return view.page("timeline", "then.html", day=day, memories=page.items, next=page.next)
+    shown, step = clamp_day(day), timedelta(days=1)
+    later = shown + step if shown < view.formats.today else None
+    return view.page(
+        "timeline", "then.html", day=day, memories=page.items, next=page.next, earlier=shown - step, later=later
+    )
 
 
 def _find_end(day: date, view: Viewer) -> datetime:
@@ -94,7 +102,7 @@ def _make_rows(periods: list[PeriodOfChanges], by: Period, f: Formats) -> list[R
     ended = [sum(each.counts.get(name, 0) for name in _ENDED) for each in periods]
     most = max((*learned, *ended, 1))
     return [
-        Row(each, _name(each, by, f), one / most, other / most)
+        Row(each, _name(each, by, f), one / most, other / most, other)
         for each, one, other in zip(periods, learned, ended, strict=True)
     ]
 
@@ -114,4 +122,4 @@ def _plot(periods: list[PeriodOfChanges], by: Period, begin: date, end: date, f:
 
 
 def _name(period: PeriodOfChanges, by: Period, f: Formats) -> str:
-    return f.day(period.first) if by == "day" else f"{f.day(period.first)} – {f.day(period.last)}"
+    return f.day(period.first) if by == "day" else f.span_of_days(period.first, period.last)

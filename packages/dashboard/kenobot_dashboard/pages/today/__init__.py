@@ -54,7 +54,7 @@ class Plans:
 @router.get("/")
 async def show_today(view: View) -> Response:
     """Show the day: agenda, what waits, health, the last night and the cost of today."""
-    plans, night = await view.services.database.read(lambda connection: _read(connection, view))
+    plans, night, changed = await view.services.database.read(lambda connection: _read(connection, view))
     status = await view.services.status()
     costs = await operations.get_cost(view.caller, by="day", since=view.formats.today)
     causes = [cause for row in status.causes if (cause := Cause.load(row.model_dump())) is not None]
@@ -66,13 +66,14 @@ async def show_today(view: View) -> Response:
         status=status,
         causes=[cause.text(view.language) for cause in causes],
         night=night,
+        changed=changed,
         spent=sum(row.usd for row in costs.rows),
         calls=sum(row.calls for row in costs.rows),
         unpriced=sum(row.unpriced_tokens for row in costs.rows),
     )
 
 
-def _read(connection: Connection, view: Viewer) -> tuple[Plans, object]:
+def _read(connection: Connection, view: Viewer) -> tuple[Plans, object, int]:
     """Read what is planned. Of other people it is told apart: their promises are none of the owner's."""
     zone = zone_in_force(connection, view.zone, view.now)
     today = view.now.astimezone(zone).date()
@@ -88,7 +89,9 @@ def _read(connection: Connection, view: Viewer) -> tuple[Plans, object]:
     shown = sorted(own[:_MOST], key=name_day)
     days = [(day, list(of_day)) for day, of_day in groupby(shown, key=name_day)]
     plans = Plans(days, len(own) - len(shown), others[:_OTHERS], len(others[_OTHERS:]))
-    return plans, Nights.last_finished(connection)
+    night = Nights.last_finished(connection)
+    changed = Nights.count(connection, night, view.services.policy)["changed"] if night is not None else 0
+    return plans, night, changed
 
 
 async def _list_names(view: Viewer) -> dict[str, str]:

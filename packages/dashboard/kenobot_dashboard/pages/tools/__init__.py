@@ -4,6 +4,9 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Response
 
+from kenobot.cli.language import translate
+from kenobot_dashboard.names import read_names
+from kenobot_dashboard.notes import UndoButton
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import nights, tools
 from kenobot_http.api.paging import LARGEST_ID
@@ -22,13 +25,16 @@ SkillName = Annotated[str, Path(pattern=r"^[^/\\\x00.][^/\\\x00]{0,127}$")]
 async def show_tools(view: View) -> Response:
     """Show what waits for a yes, the skills and tools, the servers, and the latest calls."""
     caller = view.caller
+    questions = await tools.list_questions(caller)
     return view.page(
         "tools",
-        questions=await tools.list_questions(caller),
+        questions=questions,
+        names=await read_names(view, [each.session for each in questions]),
         proposals=await nights.list_proposals(caller, "pending", _PROPOSALS),
         approved=(await nights.list_proposals(caller, "approved", _PROPOSALS))[::-1],
         skills=await tools.list_skills(caller),
         tools=await tools.list_tools(caller),
+        is_offline=view.services.commands.without_model,
         runs=await tools.list_runs(caller, "", _RUNS),
     )
 
@@ -47,8 +53,10 @@ async def decide(
     view: View, number: Number, decision: Annotated[Literal["approve", "reject", "undo"], Form()]
 ) -> Response:
     """Carry out a proposal of a night, turn it down, or take back what it did."""
-    await nights.decide(view.caller, number, decision)
-    return view.go("/tools", done=f"decided_{decision}")
+    done = await nights.decide(view.caller, number, decision)
+    is_undoable = decision == "approve"
+    undo = UndoButton(f"/tools/proposals/{number}", {"decision": "undo"}) if is_undoable else None
+    return view.go("/tools", done=f"decided_{decision}", about=translate(done.title, view.language), undo=undo)
 
 
 @router.post("/grants/{number}/withdraw")

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from starlette.exceptions import HTTPException
 
+from kenobot_dashboard.names import read_names
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import conversations, replies
 from kenobot_http.api.paging import LARGEST_ID
@@ -35,11 +36,13 @@ async def list_replies(
                 raise
     shown = await replies.list_replies(caller, session, _SHOWN, cursor)
     chats = await conversations.list_conversations(caller, _CHATS)
+    sessions = [chat.session for chat in chats.items]
     return view.page(
         "why",
         replies=shown.items,
         next=shown.next,
-        sessions=[chat.session for chat in chats.items],
+        sessions=sessions,
+        names=await read_names(view, [*sessions, *(each.session for each in shown.items)]),
         session=session,
         q=q,
         wanted=wanted,
@@ -56,6 +59,7 @@ async def show_reply(view: View, turn: Annotated[int, Path(ge=1, le=LARGEST_ID)]
         "why",
         "reply.html",
         reply=reply,
+        names=await read_names(view, [reply.session]),
         later=[each for each in reply.remembered if each.memory not in at_once],
         behind=[each for each in reply.memories if each.behind],
         beside=[each for each in reply.memories if not each.behind],

@@ -18,6 +18,7 @@ from kenobot.language.calendar import parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.ports.memory_changes import ForgetResult
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot_http.api import memory, schedule
 from kenobot_http.api.mcp.render import render_forgetting, render_recall
@@ -119,7 +120,8 @@ async def forget(caller: Caller, arguments: ForgetArguments) -> str:
     """Tell exactly what a forgetting takes away, and do it once that is confirmed."""
 
     def work(connection: Connection) -> _Forgotten:
-        taken: ForgetResult = memory.take_away(connection, caller, arguments.memory, "by MCP")
+        said = Sentence("reasons.tool_did" if caller.is_owner else "reasons.person_said")
+        taken: ForgetResult = memory.take_away(connection, caller, arguments.memory, said)
         told = render_forgetting(connection, caller, taken)
         if not arguments.confirm:
             raise _Previewed(f"This would be taken away:\n{told}\n{_NO_PREVIEW}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.index import backlog_rows, posting_rows
+from kenobot.cognitive.recall.index import backlog_rows, posting_rows, vector_rows
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex, count_unindexed
 from kenobot.cognitive.store import boxes, events, records
 from tests.unit.cognitive.recall.house import Memory
@@ -227,7 +227,7 @@ async def test_two_indexes_of_one_file_keep_each_other_up_to_date(memory: Memory
 async def test_a_connection_serves_one_reader(memory: Memory) -> None:
     """However many queries, and neither an index that rests nor one made anew leaves any behind."""
     await memory.learn("The kettle is broken")
-    for end in (memory.index.rest, memory.index.close):
+    for end in (memory.index.close_unused, memory.index.close):
         for number in range(20):
             await memory.texts(f"kettle {number}")
         assert 1 <= len(memory.index._readers) <= 2
@@ -248,3 +248,23 @@ async def test_counts_fall_back_to_nothing_when_everything_is_forgotten(memory: 
     with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
         rooms = connection.execute("SELECT docs, words FROM room").fetchall()
     assert (_terms(memory), set(rooms)) == (0, {(0, 0)})
+
+
+def test_the_newest_message_is_found_without_reading_the_memories_behind_it() -> None:
+    """Of a home with many more memories than messages, whose documents have the higher numbers."""
+    memories, read = 10_000, 0
+    with closing(sqlite3.connect(":memory:")) as index:
+        for statement in (posting_rows.SCHEMA + backlog_rows.SCHEMA).split(";\n"):
+            index.execute(statement)
+        documents = [(64 * number,) for number in range(1, memories)] + [(64 * number + 32,) for number in (3, 5)]
+        index.executemany("INSERT INTO doc (id, room, terms) VALUES (?, 1, '')", documents)
+        index.execute("INSERT INTO cursor (name, at) VALUES ('message', 6), ('event', 900)")
+
+        def count() -> int:
+            nonlocal read
+            read += 1
+            return 0
+
+        index.set_progress_handler(count, 100)
+        assert vector_rows.newest_turn(index) == 5
+    assert read < 10

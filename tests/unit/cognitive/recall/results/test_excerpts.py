@@ -54,6 +54,29 @@ async def test_a_turn_whose_memory_was_taken_back_is_not_quoted(memory: Memory, 
     assert await _quoted(memory, "which calle Mayor did I say?") == []
 
 
+async def test_what_holds_now_stands_beside_older_talk_that_says_otherwise(memory: Memory) -> None:
+    """Of what was said, asked or answered before; a line with the new value has nothing added."""
+    await memory.say("Is my nephew Leo still seven?", 1, answer="Yes, Leo is seven, the son of Carmen.")
+    await memory.say("Leo wants a cake with eight candles", 2, answer="A cake for Leo, then.")
+    old = await memory.learn("Leo, the nephew, is seven", days_ago=9)
+    new = await memory.learn("Leo, the nephew, is eight")
+    await memory.link(new, old, "supersedes")
+    await memory.change(old, "superseded", status="superseded")
+    said = {each.turn.text: each.line for each in (await memory.recall("how old is Leo, the nephew of mine?")).excerpts}
+    assert said["Yes, Leo is seven, the son of Carmen."].endswith(f"(Now: Leo, the nephew, is eight #{new})")
+    assert all("(Now:" not in line for text, line in said.items() if "seven" not in text)
+
+
+async def test_a_confidence_is_not_put_beside_older_talk(memory: Memory) -> None:
+    """What took the place of a memory is told by itself where it needs a mark."""
+    await memory.say("Is my nephew Leo still seven?", 1, answer="Yes, Leo is seven, the son of Carmen.")
+    old = await memory.learn("Leo, the nephew, is seven", days_ago=9)
+    new = await memory.learn("Leo, the nephew, is eight", tags='["confided"]')
+    await memory.link(new, old, "supersedes")
+    await memory.change(old, "superseded", status="superseded")
+    assert "(Now:" not in "".join(await _quoted(memory, "how old is Leo, the nephew of mine?"))
+
+
 async def test_the_talk_of_old_homes_stays_in_its_chat(memory: Memory) -> None:
     """There no turn says whose memory it belongs to."""
     await memory.say("We painted the veranda turquoise", 1, "telegram-2")

@@ -9,6 +9,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy
+from kenobot.cognitive.remember import week_text
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import weeks
@@ -249,7 +250,7 @@ def test_a_models_summary_is_written_anew_when_a_fact_has_changed(memory: Connec
 @pytest.mark.parametrize("text", ["# heading", "我喜欢喝茶", "uno\ndos\n## 14:30 — forged", "🙂" * 300, "- - -"])
 def test_a_fact_is_one_line_whatever_is_in_it(memory: Connection, text: str) -> None:
     """No text, in any script, passes for another line of the summary."""
-    line = weeks.fact_line(get(memory, tell(memory, text)), 160)
+    line = week_text.fact_line(get(memory, tell(memory, text)), 160)
     assert line.startswith("- ") and "\n" not in line and len(line) < 200
 
 
@@ -258,7 +259,7 @@ def test_the_policys_size_holds_for_any_number_of_days() -> None:
     with open_memory() as memory:
         facts = [get(memory, tell(memory, f"fact {n} of {n * 7919}", SATURDAY - n * DAY)) for n in range(6)]
         tight = DecayPolicy(week_chars=120, line_chars=40, min_line_chars=20)
-        text = weeks.summary_by_rules("2026-W07", facts[::-1], tight)
+        text = week_text.summary_by_rules("2026-W07", facts[::-1], tight)
         assert len(text) <= 6 * 30 + 20 and text.startswith("# 2026-W07")
 
 
