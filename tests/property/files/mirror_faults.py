@@ -21,7 +21,7 @@ def somebody_edits(root: Path, edit: Callable[[str], None], *, writing: bool) ->
     """`edit` is called with the path of each file below `root` that is about to be replaced, or else to be read."""
     real, look = disk._write_one, disk._look
 
-    def replacing(target: Path, file: PendingFile) -> FileStamp | None:
+    def replacing(target: str, file: PendingFile) -> FileStamp | None:
         edit(file.path)
         return real(target, file)
 
@@ -39,7 +39,7 @@ def full_disk(left: int) -> Iterator[None]:
     """No file can be written after `left` more."""
     real, done = disk._write_one, 0
 
-    def failing(target: Path, file: PendingFile) -> FileStamp | None:
+    def failing(target: str, file: PendingFile) -> FileStamp | None:
         nonlocal done
         done += 1
         if done > left:
@@ -58,7 +58,7 @@ def death_between_files(
     """The process dies at the file after `left` more (None: at none), with the new one in place or half-written."""
     real, done = disk._write_one, 0
 
-    def dying(target: Path, file: PendingFile) -> FileStamp | None:
+    def dying(target: str, file: PendingFile) -> FileStamp | None:
         nonlocal done
         if is_dead():
             raise Killed
@@ -67,9 +67,10 @@ def death_between_files(
             if swapped:
                 real(target, file)
             elif file.appends:
-                target.write_bytes(target.read_bytes() + half)
+                with Path(target).open("ab") as written:
+                    written.write(half)
             else:
-                target.with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
+                Path(target).with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
             raise Killed
         done += 1
         return real(target, file)
