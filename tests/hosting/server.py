@@ -23,7 +23,7 @@ _OPTIONS = {
     "fsync": "off",  # what is killed here is a process, never the machine
     "full_page_writes": "off",
     "listen_addresses": "",
-    "max_connections": "200",
+    "max_connections": "400",
     "shared_buffers": "32MB",
     "unix_socket_permissions": "0777",  # its folder is closed
 }

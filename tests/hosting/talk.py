@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from tests.crash.world import Model, tag_in
 from tests.hosting.cell import opened, read_truth
 from tests.hosting.chaos.cell import ENVIRON, MODULE, HomeOf, Process
 from tests.hosting.chaos.platform import Platform
-from tests.integration.process import Running
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 120.0
@@ -60,7 +58,7 @@ class Talk:
                 for each in range(homes):
                     people = tuple(str(10_000_000 + bot * 10_000 + each * 100 + chat) for chat in range(chats))
                     number = store.add(f"home-{bot}-{each}", empty.database)
-                    home = HomeOf(number, account, f"{account}:{'A' * 35}", not bot, people)
+                    home = HomeOf(number, f"{account}:{'A' * 35}", not bot, people)
                     connection.execute(
                         "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
                         "VALUES (%s, 'kenobot.toml', 1, 384, false, %s)",
@@ -82,14 +80,9 @@ class Talk:
         return self._add("ingress", name, newer, url, "0")
 
     def _add(self, kind: str, name: str, newer: Mapping[str, str] | None, *words: str) -> Process:
-        command = (sys.executable, *(("-P",) if newer else ()), "-m", MODULE, kind, name, *words)
-        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
         environ = {**os.environ, **ENVIRON, **(newer or {})}
-
-        async def launch(_: int) -> Running:
-            return await asyncio.create_subprocess_exec(*command, stderr=pipe, stdout=nothing, env=environ, cwd=_ROOT)
-
-        self.processes.append(process := Process(kind, name, launch))
+        process = Process(kind, name, MODULE, (kind, name, *words), environ, flags=("-P",) if newer else ())
+        self.processes.append(process)
         return process
 
     async def start(self, *processes: Process) -> None:

@@ -136,6 +136,22 @@ async def test_a_worker_that_was_busy_for_long_does_not_rescue_from_itself(engin
     assert await _holds(engine, job)
 
 
+async def test_a_worker_that_beats_again_is_not_rescued_from(engine: App) -> None:
+    """Between the look for silent workers and the rescue of a job seconds may pass: its worker is asked after again."""
+    manager = engine.job_manager
+    assert isinstance(manager, LeasedJobs)
+    await _request(engine)
+    worker = await manager.register_worker()
+    job = await _fetch(engine, worker)
+    assert job is not None
+    await _silence(engine, worker)
+    (stalled,) = await manager.get_stalled_jobs(queue=HOMES, seconds_since_heartbeat=8)
+    await _request(engine)
+    await manager.update_heartbeat(worker)
+    assert not await manager.rescue_job(stalled)
+    assert await _holds(engine, job)
+
+
 async def test_a_timer_does_not_hold_up_its_home(engine: App) -> None:
     """What is due next month waits without the lock, so that mail of today opens the home."""
     due = datetime.now(UTC) + timedelta(days=30)

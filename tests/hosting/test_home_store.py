@@ -67,6 +67,15 @@ def test_a_home_comes_out_as_it_went_in(cell: Cell, tmp_path: Path) -> None:
         assert read_version(connection) == 1
 
 
+def test_a_worker_that_commits_is_not_taken_for_silent(cell: Cell, tmp_path: Path) -> None:
+    """Its commit is as good as a heartbeat, which a busy machine may keep back."""
+    connection, keeper = _open_copy(cell, cell.store.add("ana", _make_home(tmp_path)), tmp_path / "copy.db")
+    cell.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
+    _commit(connection, keeper, (_ADD, ("told", "owner")))
+    assert cell.execute("SELECT last_heartbeat > now() - interval '5 s' FROM procrastinate_workers") == [(True,)]
+    connection.close()
+
+
 def test_homes_do_not_see_each_other(cell: Cell, tmp_path: Path) -> None:
     """Rows with the same ids lie side by side; one home is removed and the other stays."""
     path = _make_home(tmp_path)

@@ -153,7 +153,7 @@ async def test_homes_move_while_people_talk(tmp_path: Path, cell: Cell, other_ce
             await talk.end()
             routes = cell.execute("SELECT DISTINCT bot, home FROM kenobot.route")
             numbers = {str(bot): int(str(home)) for bot, home in routes}
-            talk.homes = [replace(home, number=numbers[home.account]) for home in talk.homes]
+            talk.homes = [replace(home, number=numbers[home.token.partition(":")[0]]) for home in talk.homes]
             counts = await asyncio.to_thread(talk.check, cell.url)
         finally:
             await talk.stop()

@@ -10,7 +10,6 @@ import pytest
 from kenobot_host.cell_address import VARIABLE
 from kenobot_host.sealing import KEY_FILE
 from tests.hosting.chaos.cell import Process
-from tests.integration.process import execute
 from tests.integration.stand_in import OWNER, TOKEN, Telegram
 
 _SETTINGS = """\
@@ -44,8 +43,7 @@ async def test_a_home_is_added_and_answers_from_a_host(database_url: str, tmp_pa
         return said.decode()
 
     def prepare(kind: str, *options: str) -> Process:
-        command = [sys.executable, "-m", "kenobot", "host", "run", kind, *options]
-        return Process(kind, kind, lambda _: execute(command, environ))
+        return Process(kind, kind, "kenobot", ("host", "run", kind, *options), environ)
 
     async with Telegram() as telegram:
         await run("memory", "remember", "The dentist is in Alder Street")

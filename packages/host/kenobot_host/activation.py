@@ -95,6 +95,18 @@ class LeasedJobs(JobManager):
             rows.RETRY, job=job.id, worker=job.worker_id, attempts=job.attempts
         )
 
+    async def rescue_job(self, job: Job) -> bool:
+        """Take a job from its worker, unless that is silent no more; return whether it was taken.
+
+        Where another job with the same queueing lock waits, that one does the work, and this one is deleted.
+        """
+        leased = {"job": job.id, "worker": job.worker_id, "attempts": job.attempts, "silent": STALLED_SECONDS}
+        try:
+            return bool(await self.connector.execute_query_all_async(rows.RETRY_SILENT, **leased))
+        except UniqueViolation:
+            ended = {"status": Status.FAILED.value, "delete_job": True}
+            return bool(await self.connector.execute_query_all_async(rows.FINISH_SILENT, **leased, **ended))
+
     async def update_heartbeat(self, worker_id: int) -> None:
         """Tell that a worker lives; try again for as long as anybody would believe it."""
         await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
@@ -181,17 +193,12 @@ async def rescue_on(engine: App) -> None:
 
 
 async def rescue(engine: App) -> int:
-    """Queue the jobs of silent workers anew, of any queue; return how many there were. Raises what is in UNREACHABLE.
-
-    Where another job with the same queueing lock waits, that one does the work, and the stalled one is deleted.
-    """
-    if isinstance(engine.job_manager, LeasedJobs):
-        await engine.job_manager.send_heartbeat_first()
-    stalled = list(await engine.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
-    for job in stalled:
-        try:
-            await engine.job_manager.retry_job(job)
-        except UniqueViolation:
-            await engine.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+    """Queue the jobs of silent workers anew, of any queue; return how many. Raises what is in UNREACHABLE."""
+    manager = engine.job_manager
+    assert isinstance(manager, LeasedJobs)
+    await manager.send_heartbeat_first()
+    stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
+    taken = [job for job in stalled if await manager.rescue_job(job)]
+    for job in taken:
         _log.info("job %s of a silent worker is queued anew", job.call_string)
-    return len(stalled)
+    return len(taken)

@@ -9,25 +9,32 @@ from psycopg import AsyncConnection
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
-FINISH: Final = """
+_LEASED: Final = """
 WITH mine AS MATERIALIZED (
   SELECT id FROM procrastinate_jobs
   WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
     AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
+"""
+_SILENT: Final = """
+    AND NOT EXISTS (SELECT 1 FROM procrastinate_workers AS holder WHERE holder.id = procrastinate_jobs.worker_id
+                    AND holder.last_heartbeat > now() - %(silent)s::float8 * interval '1 s')
+"""
+_FINISH: Final = """
   FOR NO KEY UPDATE
 )
 SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine
 """
 # One that its silent worker is just committing for comes up at the next look.
-RETRY: Final = """
-WITH mine AS MATERIALIZED (
-  SELECT id FROM procrastinate_jobs
-  WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
-    AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
+_RETRY: Final = """
   FOR NO KEY UPDATE SKIP LOCKED
 )
 SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine
 """
+FINISH, RETRY = _LEASED + _FINISH, _LEASED + _RETRY
+"""End a job that is still its worker's, or queue it anew."""
+
+FINISH_SILENT, RETRY_SILENT = _LEASED + _SILENT + _FINISH, _LEASED + _SILENT + _RETRY
+"""The same of a worker that is still silent: it may have beaten since the job was found, on a machine that is busy."""
 
 DEFER: Final = """
 SELECT procrastinate_defer_jobs_v1(ARRAY[

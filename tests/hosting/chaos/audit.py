@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 _SCRIPT = """
 CREATE SCHEMA chaos;
@@ -83,10 +82,9 @@ class LeaseEvent:
     process: str
 
 
-def name_process(url: str, process: str) -> str:
-    """Return an address by which a process says who it is."""
-    options = str(conninfo_to_dict(url).get("options") or "")
-    return make_conninfo(url, options=f"{options} -c chaos.process={process}".strip())
+def name_process(name: str) -> dict[str, str]:
+    """Return the variable by which a process says who it is on each of its connections."""
+    return {"PGOPTIONS": f"-c chaos.process={name}"}
 
 
 def begin_audit(connection: "psycopg.Connection[Any]") -> None:

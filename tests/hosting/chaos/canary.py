@@ -8,7 +8,7 @@ import psycopg
 from psycopg.sql import SQL, Composable, Identifier
 
 from tests.hosting.chaos.stage import Stage
-from tests.hosting.chaos.talk import SECRET, find_secrets
+from tests.hosting.chaos.talk import SECRET, HomesModel, find_secrets
 
 _COLUMNS = """
 SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns
@@ -75,6 +75,7 @@ def _search_replies(stage: Stage) -> Iterator[str]:
 
 
 def _search_prompts(stage: Stage) -> Iterator[str]:
+    assert isinstance(stage.model, HomesModel)
     stage.outcome.counts["prompts with their own secret"] = stage.model.watched.prompts
     yield from stage.model.watched.leaks
 

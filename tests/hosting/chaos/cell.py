@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,15 @@ from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
 from kenobot_host.schema_rows import upgrade_schema
 from tests.constants import write_variable
-from tests.crash.nursery import Nursery
 from tests.hosting.chaos.audit import begin_audit, name_process
-from tests.hosting.chaos.story import Story
 from tests.hosting.chaos.talk import Place, secret_of
-from tests.integration.process import Running
+from tests.integration.process import Running, Starter, execute
 from tests.integration.stand_in import KEY
 
 MODULE = "tests.hosting.chaos.process"
 ENVIRON = {"ANTHROPIC_API_KEY": KEY, **write_variable({"IntakePolicy.chat_backlog": 10_000})}
 """Of every process: nobody is turned away for what piles up while a worker is dead."""
 
-_HOMES_AT_ONCE = 100  # of a worker
 _SETTINGS = """\
 [provider]
 name = "anthropic"
@@ -55,11 +52,20 @@ notify = false
 
 
 @dataclass(frozen=True, slots=True)
+class BotOf:
+    """A bot of the cell, the homes that it serves, and the chats of each: of its owner first, then of guests."""
+
+    account: str
+    token: str
+    is_posted: bool
+    chats: dict[int, tuple[str, ...]]  # bounded: the homes of a bot
+
+
+@dataclass(frozen=True, slots=True)
 class HomeOf:
-    """A home of the cell. chats: of its owner, and of guests."""
+    """A home of the cell. chats: of its owner first, then of guests."""
 
     number: int
-    account: str
     token: str
     is_posted: bool
     chats: tuple[str, ...]
@@ -74,21 +80,25 @@ class HomeOf:
 
     @property
     def person(self) -> str:
-        """What its identity/preferences.md says, which each of its prompts begins with."""
+        """What its identity/preferences.md says, which is in each of its prompts."""
         return f"The owner of this home is called {secret_of(self.number)}.\n"
 
 
 @dataclass
 class Process:
-    """A worker or an ingress as a process of its own, over several lives. launch: starts it, given which life it is.
+    """A worker or an ingress as a process of its own, over several lives: `python FLAGS -m MODULE WORDS`.
 
-    log: what it wrote over all its lives. alone: held by what happens to it. fates: when which life was killed or
-    stopped, in seconds.
+    starter: another way to start it. log: what it wrote over all its lives. alone: held by what happens to it. fates:
+    when which life was killed or stopped, in seconds.
     """
 
     kind: str
     name: str
-    launch: Callable[[int], Awaitable[Running]]
+    module: str
+    words: Sequence[str]
+    environ: dict[str, str]
+    flags: tuple[str, ...] = ()
+    starter: Starter = execute
     process: Running | None = None
     port: int = 0
     log: list[str] = field(default_factory=list)
@@ -110,7 +120,8 @@ class Process:
         """Start it, without waiting for anything."""
         self._ready.clear()
         self.lives += 1
-        self.process = await self.launch(self.lives)
+        command = [sys.executable, *self.flags, "-m", self.module, *self.words]
+        self.process = await self.starter(command, {**self.environ, **name_process(self.life)})
         self._reader = asyncio.create_task(self._read(self.process))
 
     async def start(self, seconds: float = 200) -> None:
@@ -168,16 +179,17 @@ class Process:
 class Cell:
     """Homes and bots in a database. url: by which processes reach it, which may lead through a proxy.
 
-    own_url: by which the play itself reaches it.
+    own_url: by which the play itself reaches it. starter: of its processes. is_audited: PostgreSQL notes who commits.
     """
 
     url: str
-    own_url: str
     folder: Path
     platform_url: str
     model_url: str
-    nursery: Nursery
-    homes: list[HomeOf] = field(default_factory=list)
+    own_url: str
+    starter: Starter = execute
+    is_audited: bool = False
+    bots: list[BotOf] = field(default_factory=list)
     processes: list[Process] = field(default_factory=list)
 
     @property
@@ -188,8 +200,12 @@ class Cell:
     def ingresses(self) -> list[Process]:
         return [each for each in self.processes if each.kind == "ingress"]
 
-    def build(self, story: Story) -> None:
-        """Make the tables, the bots, of which half poll, and the homes with their chats."""
+    @property
+    def homes(self) -> list[HomeOf]:
+        return [HomeOf(home, bot.token, bot.is_posted, chats) for bot in self.bots for home, chats in bot.chats.items()]
+
+    def build(self, bots: int, homes: int, chats: int, posted: Callable[[int], bool]) -> None:
+        """Make the tables, `homes` homes for each bot and `chats` chats for each home."""
         with psycopg.connect(self.own_url, autocommit=True) as connection:
             upgrade_schema(connection)
             empty = Home(self.folder / "empty")
@@ -197,61 +213,65 @@ class Cell:
             migrate.migrate(empty.database, empty.backups)
             store = HomeStore(Connections(self.own_url).open())
             try:
-                for bot in range(story.bots):
-                    self._add_bot(connection, bot, is_posted=bot < story.bots // 2)
-                for number in range(story.homes):
-                    self._add_home(connection, store, empty, number, story)
+                for number in range(bots):
+                    self._add_bot(connection, store, empty.database, number, homes, chats, posted(number))
             finally:
                 store.connections.close()
-            begin_audit(connection)
 
-    def _add_bot(self, connection: "psycopg.Connection[Any]", number: int, *, is_posted: bool) -> None:
-        account, token = _name_bot(number)
+    def begin_audit(self) -> None:
+        """Have PostgreSQL note from here on who holds homes and who commits."""
+        with psycopg.connect(self.own_url, autocommit=True) as connection:
+            begin_audit(connection)
+        self.is_audited = True
+
+    def _add_bot(
+        self,
+        connection: "psycopg.Connection[Any]",
+        store: HomeStore,
+        empty: Path,
+        number: int,
+        homes: int,
+        chats: int,
+        is_posted: bool,
+    ) -> None:
+        account = str(100_000_000 + number)
+        token = f"{account}:{'A' * 35}"
         connection.execute(
             "INSERT INTO kenobot.bot (bot, token, base_url, intake, username) VALUES (%s, %s, %s, %s, 'cell_bot')",
             (account, token, self.platform_url, "webhook" if is_posted else "poll"),
         )
+        found: dict[int, tuple[str, ...]] = {}
+        for at in range(homes):
+            people = tuple(str(10_000_000 + number * 100_000 + at * 100 + chat) for chat in range(chats))
+            home = HomeOf(store.add(f"home-{number}-{at}", empty), token, is_posted, people)
+            files = {"kenobot.toml": home.write_settings(self.model_url), "identity/preferences.md": home.person}
+            for path, text in files.items():
+                connection.execute(
+                    "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
+                    "VALUES (%s, %s, 1, 384, false, %s)",
+                    (home.number, path, text.encode()),
+                )
+            for chat in people:
+                connection.execute("INSERT INTO kenobot.route VALUES (%s, %s, %s)", (account, chat, home.number))
+            found[home.number] = people
+        self.bots.append(BotOf(account, token, is_posted, found))
 
-    def _add_home(
-        self, connection: "psycopg.Connection[Any]", store: HomeStore, empty: Home, number: int, story: Story
-    ) -> None:
-        bot = number % story.bots
-        account, token = _name_bot(bot)
-        chats = story.chats * (number + 1) // story.homes - story.chats * number // story.homes
-        people = tuple(str(10_000_000 + number * 1_000 + chat) for chat in range(max(1, chats)))
-        home = HomeOf(store.add(f"home-{number}", empty.database), account, token, bot < story.bots // 2, people)
-        files = {"kenobot.toml": home.write_settings(self.model_url), "identity/preferences.md": home.person}
-        for path, text in files.items():
-            connection.execute(
-                "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
-                "VALUES (%s, %s, 1, 384, false, %s)",
-                (home.number, path, text.encode()),
-            )
-        for chat in people:
-            connection.execute("INSERT INTO kenobot.route VALUES (%s, %s, %s)", (account, chat, home.number))
-        self.homes.append(home)
-
-    def add_worker(self, idle: float, clock_hours: float) -> Process:
+    def add_worker(self, name: str, homes: int = 100, idle: float = 300.0, clock_hours: float = 0.0) -> Process:
         """Prepare a worker, which is not started yet. clock_hours: by which its clock is wrong."""
-        name = f"worker-{len(self.workers) + 1}"
-        options = (str(clock_hours), str(self.folder_of(name)), str(_HOMES_AT_ONCE), str(idle))
-        return self._add("worker", name, *options)
+        return self._add("worker", name, str(clock_hours), str(self.folder_of(name)), str(homes), str(idle))
 
-    def add_ingress(self) -> Process:
+    def add_ingress(self, name: str) -> Process:
         """Prepare an ingress, which is not started yet."""
-        return self._add("ingress", f"ingress-{len(self.ingresses) + 1}", "0")
+        return self._add("ingress", name, "0")
 
     def folder_of(self, worker: str) -> Path:
         """Return the folder of a worker's working copies."""
         return self.folder / worker / "copies"
 
     def _add(self, kind: str, name: str, *options: str) -> Process:
-        async def launch(life: int) -> Running:
-            url = name_process(self.url, f"{name}.{life}")
-            command = [sys.executable, "-m", MODULE, kind, name, url, *options]
-            return await self.nursery(command, {**os.environ, **ENVIRON})
-
-        self.processes.append(process := Process(kind, name, launch))
+        words = (kind, name, self.url, *options)
+        process = Process(kind, name, MODULE, words, {**os.environ, **ENVIRON}, starter=self.starter)
+        self.processes.append(process)
         return process
 
     async def stop(self) -> None:
@@ -259,9 +279,3 @@ class Cell:
         for process in self.processes:
             if process.runs:
                 await process.end(signal.SIGKILL)
-
-
-def _name_bot(number: int) -> tuple[str, str]:
-    """Return the account and the token of a bot."""
-    account = str(100_000_000 + number)
-    return account, f"{account}:{'A' * 35}"

@@ -46,7 +46,7 @@ async def play(story: Story, progress: Callable[[str], None] = lambda _: None, *
             await _await_answers(stage)
             await _await_rescue(stage)
         with _timed(outcome, "end"):
-            await _end(stage)
+            await end_processes(stage)
         with _timed(outcome, "check"):
             await asyncio.to_thread(check, stage)
             outcome.broken += await asyncio.to_thread(find_strangers, stage)
@@ -70,8 +70,8 @@ async def _talk(stage: Stage) -> None:
     story = stage.story
     pause = story.seconds * _BURST / max(1, len(stage.lines))
     for number, line in enumerate(stage.lines, 1):
+        stage.asked.setdefault(line.chat, []).append(line.text)
         await stage.platform.tell(line.text, line.chat, line.token, posted=line.is_posted)
-        stage.said = number
         if number % _BURST == 0:
             stage.tell_progress()
             await asyncio.sleep(pause)
@@ -107,7 +107,7 @@ async def _await_rescue(stage: Stage) -> None:
         await until_still(lambda: count() == 0, count, _STILL_SECONDS)
 
 
-async def _end(stage: Stage) -> None:
+async def end_processes(stage: Stage) -> None:
     """Let everything that runs end in good order."""
     for processes in (stage.cell.ingresses, stage.cell.workers):
         for process in processes:
@@ -122,6 +122,7 @@ async def _end(stage: Stage) -> None:
 
 async def _compare_memory(stage: Stage) -> None:
     """Have the same said to the same homes in this process, without a host, and compare what both have kept."""
+    homes = {line.tag: line.home for line in stage.lines}
     lines, questions = stage.group_lines(), write_questions(stage.lines, stage.story.recalls)
     talked = [home for home in stage.cell.homes if home.number in lines]
     at = datetime.now(UTC) + timedelta(days=1)
@@ -133,7 +134,7 @@ async def _compare_memory(stage: Stage) -> None:
     def tell(left: int) -> None:
         stage.progress(f"{left} homes are left to the undisturbed run")
 
-    async with HomesModel(stage.model.home_of) as model:
+    async with HomesModel(homes.__getitem__) as model:
         with constants_changed({"IntakePolicy.chat_backlog": 10_000}):
             calm = await run_undisturbed([hear("alone", home) for home in talked], model.url, tell)
             for home in talked:

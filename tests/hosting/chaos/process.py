@@ -1,4 +1,4 @@
-"""A worker or an ingress as a process, forked by the nursery: `worker|ingress NAME URL CLOCK_HOURS …`."""
+"""A worker or an ingress as a process, which the nursery may fork: `worker|ingress NAME URL CLOCK_HOURS …`."""
 
 import asyncio
 import logging

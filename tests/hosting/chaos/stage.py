@@ -11,6 +11,7 @@ from random import Random
 
 from tests.crash.nursery import Nursery
 from tests.crash.tools import mounted, no_mount
+from tests.crash.world import Model
 from tests.hosting.chaos.cell import MODULE, Cell
 from tests.hosting.chaos.platform import Platform
 from tests.hosting.chaos.story import Story
@@ -45,20 +46,27 @@ class Outcome:
 
 @dataclass
 class Stage:
-    """A cell that plays. lines: what people say, in order; said: how much of it they have said."""
+    """A cell that plays. lines: what people are to say, in order. asked: what they have said, by chat.
+
+    happened: what was done to the cell, and when, in seconds.
+    """
 
     story: Story
     server: PostgresServer
     proxy: Proxy
     cell: Cell
     platform: Platform
-    model: HomesModel
+    model: Model
     rng: Random
-    lines: Sequence[Line]
-    progress: Callable[[str], None]
-    said: int = 0
+    lines: Sequence[Line] = ()
+    progress: Callable[[str], None] = lambda _: None
+    asked: dict[str, list[str]] = field(default_factory=dict)
     outcome: Outcome = field(default_factory=Outcome)
     happened: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def said(self) -> int:
+        return sum(map(len, self.asked.values()))
 
     @property
     def is_talking(self) -> bool:
@@ -103,15 +111,18 @@ async def set_stage(story: Story, progress: Callable[[str], None]) -> AsyncItera
         nursery = await stack.enter_async_context(Nursery(MODULE))
         proxy = Proxy(server.url)
         stack.callback(proxy.close)
-        cell = Cell(proxy.url, server.url, folder, platform.base_url, model.url, nursery)
-        await asyncio.to_thread(cell.build, story)
+        cell = Cell(proxy.url, folder, platform.base_url, model.url, server.url, nursery)
+        sizes = story.bots, story.homes // story.bots, story.chats // story.homes
+        await asyncio.to_thread(cell.build, *sizes, lambda number: number < story.bots // 2)
+        await asyncio.to_thread(cell.begin_audit)
         lines = write_lines(story, [place for home in cell.homes for place in home.places])
         homes |= {line.tag: line.home for line in lines}
         stage = Stage(story, server, proxy, cell, platform, model, Random(f"{story.seed} trouble"), lines, progress)
-        for _ in range(story.ingresses):
-            cell.add_ingress()
+        for number in range(story.ingresses):
+            cell.add_ingress(f"ingress-{number + 1}")
         for number in range(story.workers):
-            worker = cell.add_worker(story.idle_seconds, story.clock_hours * (1, -1, 0)[number % 3])
+            hours = story.clock_hours * (1, -1, 0)[number % 3]
+            worker = cell.add_worker(f"worker-{number + 1}", idle=story.idle_seconds, clock_hours=hours)
             cell.folder_of(worker.name).mkdir(parents=True)
         if story.full_disks and not no_mount("tmpfs"):
             size = _MEGABYTES[0] + _MEGABYTES[1] * story.homes
