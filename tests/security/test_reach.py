@@ -82,6 +82,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     `fresh_copy.py` makes anew what a copy of a whole home lacks; `timeline_rows.py` counts for the owner's timeline
     faster than within scopes that are named.
 
+    `derived_texts.py` has the summaries of chats follow a memory that was corrected in the scope of their talk.
+
     `live.py` and `asked.py` measure what the memory of an invented person holds, in a home made for it.
 
     Another place has to be put on this list with a reason.
@@ -92,6 +94,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "backlog_rows.py",
         "boxes.py",
         "context.py",
+        "derived_texts.py",
         "documents.py",
         "endings.py",
         "export_rows.py",

@@ -26,7 +26,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class WordedChange:
-    """What a decision changed. pieces: of the text."""
+    """Changes of a decision, in words. pieces: of the text."""
 
     pieces: tuple[Piece, ...]
     rows: tuple[Value, ...]
@@ -38,7 +38,7 @@ def word_changes(changes: Iterable[tuple[str, object, object]], t: Texts, f: For
     rows = list[Value]()
     for name, before, after in changes:
         if name == "text":
-            pieces = compare_texts(f.plain(str(before or "")), f.plain(str(after or "")))
+            pieces = compare_texts(f.write_plain(str(before or "")), f.write_plain(str(after or "")))
         elif name not in _INNER:
             rows.append(Value(t.name("column", name), word_value(name, before, t, f), word_value(name, after, t, f)))
     return WordedChange(pieces, tuple(rows))

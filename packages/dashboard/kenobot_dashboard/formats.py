@@ -100,7 +100,7 @@ class Formats:
         """Write a number with its sign."""
         return ("+" if value >= 0 else "−") + self.number(abs(value), digits)
 
-    def plain(self, text: str) -> str:
+    def write_plain(self, text: str) -> str:
         """Write a text without marks of Markdown; headings that are a week or a day in words."""
         return "\n".join(filter(None, (self._word_line(line) for line in text.strip().splitlines())))
 
@@ -165,7 +165,7 @@ class Formats:
 
     def short(self, text: str, longest: int = _SHORT) -> str:
         """Write a text on one line, cut where it is long; lines of several become parts, without marks of Markdown."""
-        text = self.plain(text).replace(":\n", ": ") if _SUMMARY.match(text) else text
+        text = self.write_plain(text).replace(":\n", ": ") if _SUMMARY.match(text) else text
         lines = text.strip().splitlines()
         parts = lines if len(lines) < 2 else filter(None, (_MARKS.sub("", each).strip() for each in lines))
         line = " ".join(" · ".join(parts).split())

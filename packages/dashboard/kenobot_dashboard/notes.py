@@ -15,12 +15,12 @@ class UndoButton:
     """A button that takes a change back. path: of its form, below /dashboard. fields: that it sends."""
 
     path: str
-    fields: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)  # bounded: the fields of one form; start
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a change was about, and how it is taken back."""
+    """The subject of a change, and the button that takes it back."""
 
     about: str
     undo: UndoButton | None = None
@@ -30,7 +30,7 @@ class Notes:
     """The notes of the last changes, each for the session that made it."""
 
     def __init__(self) -> None:
-        self._notes: OrderedDict[tuple[str, str], Note] = OrderedDict()
+        self._notes: OrderedDict[tuple[str, str], Note] = OrderedDict()  # bounded: _MOST; turn
 
     def keep(self, secret: str, note: Note) -> str:
         """Keep a note of a session; the name by which it is found."""

@@ -19,7 +19,7 @@ _STATUSES: Final = (404, 409, 413, 422, 429)
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What was wrong with a form. form: which of its page, "" for a button. key: of the sentence, "" without one.
+    """Fault of a form that was sent. form: which of its page, "" for a button. key: of the sentence, "" without one.
 
     typed: its fields, by name.
     """
@@ -60,7 +60,7 @@ def find_way_back(request: Request) -> str:
 
 
 async def _render(app: ASGIApp, request: Request, path: str, refusal: Refusal) -> bytes:
-    """Have a page rendered within this request; b"" where it cannot be."""
+    """Render a page within this request; b"" where it cannot be."""
     name, _, query = path.partition("?")
     scope = {
         **request.scope,

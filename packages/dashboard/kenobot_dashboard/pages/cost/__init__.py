@@ -27,7 +27,7 @@ _GROUPS: Final[tuple[Grouping, ...]] = ("purpose", "model", "chat")
 
 @dataclass(frozen=True, slots=True)
 class DayLine:
-    """What a day used. label: that in words. is_over: it is more than the budget of a day."""
+    """Use of a day. label: that in words. is_over: it is more than the budget of a day."""
 
     day: str
     amount: float

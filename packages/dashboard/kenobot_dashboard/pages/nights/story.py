@@ -29,7 +29,7 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """What one pass did. more: how many decisions are not shown."""
+    """Work of one pass. more: how many decisions are not shown."""
 
     name: str
     title: str
