@@ -344,7 +344,7 @@ class App:
     def _build_memory_files(self) -> Mirror:
         """Build what keeps the Markdown files of memory."""
         if self._shared is not None:
-            from kenobot.cognitive.memory import NoMemoryFiles
+            from kenobot.app.no_memory_files import NoMemoryFiles
 
             return NoMemoryFiles()
         parts = self.home.memory, self.database, self.clock, self.zone, Policy.of(self.settings.sleep)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
-    from kenobot.cognitive.mirror.no_files import NoMemoryFiles
     from kenobot.cognitive.nights import Nights, Proposals
     from kenobot.cognitive.policy import Policy
     from kenobot.cognitive.promises import Promises
@@ -69,7 +68,6 @@ __all__ = [
     "MemoryReader",
     "MemoryWorkers",
     "Nights",
-    "NoMemoryFiles",
     "Policy",
     "Promises",
     "ProposalAnnouncer",
@@ -99,7 +97,6 @@ _LATE = {
     "background.per_chat_worker": "WorkerContext",
     "background.sleep": "SleepContext",
     "mirror.memory_files": "MemoryFiles",
-    "mirror.no_files": "NoMemoryFiles",
     "policy": "Policy",
     "recall.embedding_worker": "EmbeddingWorker",
     "recall.index.index": "Indexer SideIndex",

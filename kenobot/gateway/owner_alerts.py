@@ -80,6 +80,7 @@ _ALERTS: Mapping[Signal, tuple[str, Text]] = {
     UPDATE_FINISHED: ("update:{trial}", texts.NOTICE_UPDATED),
 }
 """The subject and the sentence of each signal's alert."""
+_MOMENTARY = (MEMORY_INTAKE_STARTED, MEMORY_INTAKE_FINISHED)  # of no use to who hears of it later
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,8 @@ class OwnerAlerts:
     def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound] | None:
         """Put an alert into the outbox, or keep it; None where it is kept."""
         home = self._find_home(connection, broken=(notice.values["channel"],))
+        if home is None and notice.signal in _MOMENTARY:
+            return []
         if home is None:
             _log.warning("an alert is kept until the owner writes in private: %s", notice.subject)
             payload = {name: self._redact(value) for name, value in notice.values.items()}
