@@ -45,6 +45,10 @@ FORM_SCHEMA = {
             "description": "Pictures, voice messages, documents; a message may be files alone",
         },
     },
+    "anyOf": [
+        {"required": ["text"], "properties": {"text": {"pattern": r"\S"}}},
+        {"required": [FIELD], "properties": {FIELD: {"minItems": 1}}},
+    ],
 }
 _LOOK_SECONDS = 5.0  # between two looks at what was stored: a stopped turn sends no word
 _PING_SECONDS = 15.0

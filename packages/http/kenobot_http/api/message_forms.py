@@ -20,7 +20,7 @@ from kenobot_http.api.conversations import (
     make_inbound,
 )
 from kenobot_http.api.idempotency import IdempotencyKey
-from kenobot_http.uploads import MOST_FILES, find_files, store_files
+from kenobot_http.uploads import FIELD, MOST_FILES, find_files, store_files
 
 _TEXT_BYTES = 4 * LONGEST_TEXT
 _FIELDS = 8
@@ -51,6 +51,8 @@ async def send_form(
     """Send a message with its files, by a form."""
     async with request.form(max_files=MOST_FILES, max_fields=_FIELDS, max_part_size=_TEXT_BYTES) as form:
         text, user_name, files = str(form.get("text") or ""), str(form.get("name") or ""), find_files(form)
+        if any(isinstance(each, str) for each in form.getlist(FIELD)):  # a part without a file's name
+            raise HTTPException(422, Sentence("http.wrong_field"))
         if len(text) > LONGEST_TEXT or len(user_name) > LONGEST_NAME or not (text.strip() or files):
             raise HTTPException(422, Sentence("http.wrong_field"))
         attachments = await store_files(caller.services.home, files)
