@@ -2,7 +2,7 @@
 
 Calls of Python and C by thread, SQL statements, commits, read jobs, callbacks of the event loop, looks at files: of a
 message with quiet after it, as a person writes, and of messages in a row. Counts hardly vary with the machine, so they
-are held to bench/counts.toml: exits 1 where one of a single turn is more than 5 % above its bound, or one of turns in a
+are held to bench/counts.toml: exits 1 where one of a single turn is more than 10 % above its bound, or one of turns in a
 row, which a busy machine bundles otherwise, more than 30 %. --write puts today's there, which a commit that changes
 them does. With a revision its counts stand beside, and nothing is held to a bound.
 """
@@ -29,7 +29,8 @@ GATED: Mapping[str, Sequence[str]] = {
     "row": _ROW,
     "row_memory": _ROW,
 }
-_RISE: Mapping[str, float] = {"single": 1.05, "single_memory": 1.05, "row": 1.3, "row_memory": 1.3}
+# Single turns are counted at 10,500 calls or 11,400, as one more batch of extraction falls among the ten or does not.
+_RISE: Mapping[str, float] = {"single": 1.1, "single_memory": 1.1, "row": 1.3, "row_memory": 1.3}
 _SLACK: Mapping[str, float] = {  # a turn, of what the clock sets off
     "statements": 20.0,
     "commits": 0.5,
