@@ -2,8 +2,8 @@
 
 Calls of Python and C by thread, SQL statements, commits, read jobs, callbacks of the event loop, looks at files: of a
 message with quiet after it, as a person writes, and of messages in a row. Counts hardly vary with the machine, so they
-are held to bench/counts.toml: exits 1 where one of a single turn is more than 10 % above its bound, or one of turns in a
-row, which a busy machine bundles otherwise, more than 30 %. --write puts today's there, which a commit that changes
+are held to bench/counts.toml: exits 1 where one of a single turn is more than 10 % above its bound, or one of turns in
+a row, which a busy machine bundles otherwise, more than 30 %. --write puts today's there, which a commit that changes
 them does. With a revision its counts stand beside, and nothing is held to a bound.
 """
 
