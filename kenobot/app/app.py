@@ -342,7 +342,7 @@ class App:
         return MemoryReporter(*parts, final=self._background_model is None, asker=asker)
 
     def _build_memory_files(self) -> Mirror:
-        """Build what keeps the Markdown files of memory."""
+        """Build the mirror of memory in Markdown files, or one without files."""
         if self._shared is not None:
             from kenobot.app.no_memory_files import NoMemoryFiles
 

@@ -83,7 +83,7 @@ class Nights:
 
     @staticmethod
     def report(connection: Connection, run: SleepRun, policy: Policy, *, in_full: bool = False) -> "NightReport":
-        """Report what a night did, pass by pass. in_full: with whole texts."""
+        """Report the changes of a night, pass by pass. in_full: with whole texts."""
         from kenobot.cognitive.sleep.night import NIGHT
         from kenobot.cognitive.sleep.report import build_report
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from kenobot.ports.frozen import dataclass
+from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.ports.sentences import recognise, unpack
@@ -107,6 +108,11 @@ class Record(NamedTuple):
     def is_confided(self) -> bool:
         """Return whether it was told in confidence."""
         return self.tags != "[]" and CONFIDED in json.loads(self.tags)
+
+    @property
+    def needs_mark(self) -> bool:
+        """Return whether it is told with a mark only: it is quoted, hearsay, or was told in confidence."""
+        return self.trust in QUOTED_TRUST or self.is_hearsay or self.is_confided
 
     @property
     def source_message_ids(self) -> tuple[int, ...]:

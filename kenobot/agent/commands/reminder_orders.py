@@ -218,7 +218,7 @@ def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
 
 
 def _is_cut_short(text: str, at: int) -> bool:
-    """Return whether what ends at a place of a text is a word that is cut short, and no sentence."""
+    """Return whether a full stop before a place of a text cuts a word short, and ends no sentence."""
     return text[max(0, at - 1) : at] == "." and not ends_sentence(text, at - 1)
 
 

@@ -74,7 +74,7 @@ def word_overlap(request: str, text: str) -> float:
 
 
 class OverlapSieve:
-    """Select the texts that say enough of what a request says, letter by letter first, which is cheap.
+    """Measure texts against the words of a request, by their letters first, which is cheap.
 
     least: the share of the request's words that a text has to say.
     """

@@ -57,7 +57,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
 
 
 def can_undo(connection: Connection, event: int, reach: Scopes) -> bool:
-    """Return whether `undo` would put back what a decision changed."""
+    """Return whether a decision can be undone as things are."""
     try:
         _, _, changing, records = _read_decision(connection, event, reach)
         for record in records.values():

@@ -121,7 +121,7 @@ def slot_form(name: str) -> Form:
 
 
 def has_own_file(record: Record) -> bool:
-    """Return whether a record stands alone in a file of its own, such as a summary, and in none with others."""
+    """Return whether a record has a file of its own, such as a summary, and is in no list with others."""
     return record.form in ("profile", "summary", "scratchpad")
 
 

@@ -19,7 +19,7 @@ from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.summary import digest
 from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.language.words import detect_language, terms
-from kenobot.ports.identity import QUOTED_TRUST, chat_scope, parse_trust, trust_rank
+from kenobot.ports.identity import chat_scope, parse_trust, trust_rank
 from kenobot.ports.memory import CONFIDED
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
@@ -48,7 +48,7 @@ def follow_change(
     """
     if former.form in records.HOLDERS or former.form == "summary":
         return
-    replaced = _replacement(former, current, left)
+    replaced = _build_replacement(former, current, left)
     for summary in _chat_summaries(connection, former.scope):
         _follow_in_chat(connection, summary, replaced, current, act)
     sources = {former.id, current.id if current is not None else former.id}  # of an undo, the older one has the links
@@ -63,7 +63,7 @@ def follow_change(
             values = {"status": "expired", "valid_to": stamp(act.at), "updated": stamp(act.at)}
             _change(connection, record, values, Sentence("reasons.one_gone"), act, _NIGHTS)
         elif record.form not in records.HOLDERS and record.form not in ("question", "summary"):
-            _follow_in_note(connection, record, _replacement(former, _select_shareable(current), left), act)
+            _follow_in_note(connection, record, _build_replacement(former, _select_shareable(current), left), act)
 
 
 def bring_up_to_date(connection: Connection, session: str, held: Digest) -> Digest:
@@ -74,12 +74,12 @@ def bring_up_to_date(connection: Connection, session: str, held: Digest) -> Dige
     for record in reversed(records.select(connection, _ENDED, (), reach, order="id DESC", limit=_LATELY)):
         if not said.isdisjoint(terms(record.text)):
             current = records.successor(connection, record.id, reach)
-            replaced = _replacement(record, current)
+            replaced = _build_replacement(record, current)
             lines = tuple(_follow_in_line(line, replaced, current) for line in lines)
     return replace(held, lines=lines)
 
 
-def _replacement(former: Record, current: Record | None, left: str = "") -> Replacement:
+def _build_replacement(former: Record, current: Record | None, left: str = "") -> Replacement:
     if current is None:
         return Replacement(former.id, former.text, former.id, left=left, lang=former.lang)
     return Replacement(former.id, former.text, current.id, current.text, left, current.lang or former.lang)
@@ -87,8 +87,7 @@ def _replacement(former: Record, current: Record | None, left: str = "") -> Repl
 
 def _select_shareable(current: Record | None) -> Record | None:
     """Return what may be told in a note of the bot's own: no confidence, and nothing that is only quoted."""
-    is_kept_apart = current is None or current.is_confided or current.is_hearsay or current.trust in QUOTED_TRUST
-    return None if is_kept_apart else current
+    return None if current is None or current.needs_mark else current
 
 
 def _chat_summaries(connection: Connection, scope: str) -> Iterator[Record]:

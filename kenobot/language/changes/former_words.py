@@ -40,7 +40,7 @@ def says_former(text: str, former: str, current: str = "", left: str = "") -> bo
     said = set(_iterate_stems(text))
     if not said:
         return False
-    before, now = dict.fromkeys(_content(former)), set(_iterate_stems(left or current))
+    before, now = dict.fromkeys(_iterate_content(former)), set(_iterate_stems(left or current))
     gone = [word for word in before if now.isdisjoint(word)]
     kept = [word for word in before if not now.isdisjoint(word)]
     found = sum(not said.isdisjoint(word) for word in gone)
@@ -49,7 +49,7 @@ def says_former(text: str, former: str, current: str = "", left: str = "") -> bo
     if kept and sum(not said.isdisjoint(word) for word in kept) < _KEPT * len(kept):
         return False
     held = {stem for word in before for stem in word}
-    new = [word for word in _content(current) if held.isdisjoint(word)]
+    new = [word for word in _iterate_content(current) if held.isdisjoint(word)]
     return not new or any(said.isdisjoint(word) for word in new)
 
 
@@ -94,7 +94,7 @@ def _write_note(change: Replacement) -> str:
     return f" ({'Ahora' if spanish else 'Now'}: {_OPENING.sub(' ', short)} #{change.number})"
 
 
-def _content(text: str) -> Iterator[tuple[str, ...]]:
+def _iterate_content(text: str) -> Iterator[tuple[str, ...]]:
     """Yield the content words of a text, each as its stems; a number below a hundred as its value, however written."""
     for word in words(_DAY.sub(" ", text)):
         if word in STOPWORDS or _IN_PIECES.search(word):
@@ -104,4 +104,4 @@ def _content(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _iterate_stems(text: str) -> Iterator[str]:
-    return (stem for word in _content(text) for stem in word)
+    return (stem for word in _iterate_content(text) for stem in word)

@@ -55,7 +55,7 @@ def compare_copy(connection: TimedConnection, home: int, database: Path) -> Comp
                 return Comparison(home, "", "gone")
             name = row.name
             if version == row.version:
-                tables = _find_different(connection, copy, home)
+                tables = _find_different(connection, copy, row)
                 return Comparison(home, row.name, "different" if tables else "equal", tables)
             if version > row.version:
                 return Comparison(home, row.name, "ahead")
@@ -63,14 +63,13 @@ def compare_copy(connection: TimedConnection, home: int, database: Path) -> Comp
     return Comparison(home, name, "older")
 
 
-def _find_different(connection: TimedConnection, copy: sqlite3.Connection, home: int) -> tuple[str, ...]:
+def _find_different(connection: TimedConnection, copy: sqlite3.Connection, row: home_rows.HomeRow) -> tuple[str, ...]:
     tables = {table.name: table for table in describe_tables(read_schema(copy))}
     different = [
         truth.name
         for truth in read_tables(copy)
-        if Counter(read_rows(copy, truth)) != Counter(home_rows.copy_out(connection, home, tables[truth.name]))
+        if Counter(read_rows(copy, truth)) != Counter(home_rows.copy_out(connection, row.home, tables[truth.name]))
     ]
-    row = home_rows.load_home(connection, home)
-    if row is not None and dict(row.sequences) != read_sequences(copy):
+    if dict(row.sequences) != read_sequences(copy):
         different.append("sqlite_sequence")
     return tuple(different)

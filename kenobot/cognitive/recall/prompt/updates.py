@@ -78,7 +78,7 @@ def _stands_elsewhere(record: Record, chat: str) -> bool:
 
 
 def _is_mended_summary(connection: Connection, record: Record, chat: str, event: int) -> bool:
-    """Return whether a record is the chat's summary and, after `event`, followed a memory that it tells of."""
+    """Return whether a record is the chat's summary, and was brought up to date after `event`."""
     if (record.scope, record.key) != (chat, digest.KEY):
         return False
     return any(each.id > event and each.kind == FOLLOWED for each in events.record_events(connection, record.id))

@@ -10,8 +10,6 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.changes.former_words import Replacement, says_former, update_line
-from kenobot.ports.identity import QUOTED_TRUST
-from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 FoundItem = RecalledMemory | Excerpt
@@ -57,10 +55,5 @@ def _list_replaced(connection: Connection, past: Sequence[LexicalHit], sieve: Re
     return [
         Replacement(old, known[old].text, new, known[new].text, lang=known[new].lang)
         for old, new in heads.items()
-        if old in known and new in known and not _is_apart(known[new])
+        if old in known and new in known and not known[new].needs_mark
     ]
-
-
-def _is_apart(record: Record) -> bool:
-    """Return whether a record needs a mark where it is told: it is quoted, or was told in confidence."""
-    return record.trust in QUOTED_TRUST or record.is_hearsay or record.is_confided

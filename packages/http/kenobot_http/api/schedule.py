@@ -115,6 +115,14 @@ async def set_reminder(
     return await _do(caller, name, ("schedule", new.model_dump_json()), work)
 
 
+def _find_job(connection: Connection, caller: Caller, number: int) -> Job:
+    """Find a reminder within reach. Raises HTTPException."""
+    job = jobs.load_job(connection, number, caller.reach)
+    if job is None:
+        raise HTTPException(404)
+    return job
+
+
 @router.delete("/schedule/{number}")
 async def cancel_reminder(
     caller: Scheduler, number: Annotated[int, Path(ge=1, le=LARGEST_ID)], idempotency_key: IdempotencyKey = ""
@@ -122,9 +130,7 @@ async def cancel_reminder(
     """End a reminder."""
 
     def work(connection: Connection) -> Scheduled:
-        job = jobs.load_job(connection, number, caller.reach)
-        if job is None:
-            raise HTTPException(404)
+        job = _find_job(connection, caller, number)
         return _render_scheduled(jobs.cancel_job(connection, job, caller.services.clock.now()))
 
     return await _do(caller, idempotency_key, ("cancel", number), work)
@@ -137,9 +143,7 @@ async def restore_reminder(
     """Take back that a reminder was cancelled."""
 
     def work(connection: Connection) -> Scheduled:
-        job = jobs.load_job(connection, number, caller.reach)
-        if job is None:
-            raise HTTPException(404)
+        job = _find_job(connection, caller, number)
         if job.state != "cancelled":
             raise HTTPException(409, Sentence("api.not_cancelled"))
         services, at = caller.services, caller.services.clock.now()
