@@ -19,7 +19,7 @@ from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable,
 from kenobot.ports.messages import Outbound
 from kenobot.ports.sentences import change_values
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, PayloadValue
-from kenobot.storage.outbox import Outbox
+from kenobot.storage.outbox import Outbox, SentPart
 
 T = TypeVar("T")
 
@@ -55,6 +55,13 @@ class Delivery:
         self.queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
         # bounded: the channels there are; turn
         self._slots: dict[str, asyncio.Semaphore] = {}
+        # bounded: a part of each chat that is at work; test_a_part_that_was_sent_is_known_until_that_is_recorded
+        self._unrecorded: dict[int, SentPart] = {}
+
+    @property
+    def unrecorded(self) -> tuple[SentPart, ...]:
+        """Return the parts that the platform took and of which that is not on disk; still so after the end."""
+        return tuple(self._unrecorded.values())
 
     async def sweep(self) -> None:
         """Queue parts that nothing works on: of an earlier run, of a chat whose worker broke, put back by the owner."""
@@ -78,6 +85,9 @@ class Delivery:
         False leaves it in the outbox: its channel is gone, and a sweep takes it up when that is back.
         """
         part, tries = pending
+        if (sent := self._unrecorded.get(part.id)) is not None:  # its line broke before that was recorded
+            await self._record(part, sent)
+            return True
         failures = 0  # in this run
         if part.preview and not part.replaces:
             part = replace(part, replaces=await self._outbox.find_platform_id(part.preview))
@@ -99,19 +109,22 @@ class Delivery:
                 return True
             else:
                 declared = capabilities_of(channel)
-                await self._record(part, platform_id, keeps_text=declared.keeps_answers or declared.fails_later)
+                keeps_text = declared.keeps_answers or declared.fails_later
+                await self._record(part, SentPart(part.id, platform_id, keeps_text))
                 return True
         return False
 
-    async def _record(self, part: Outbound, platform_id: str, *, keeps_text: bool) -> None:
+    async def _record(self, part: Outbound, sent: SentPart) -> None:
         """Keep on until it is written down that the part is sent: sending again would be worse than waiting."""
+        self._unrecorded[part.id] = sent
         for failures in itertools.count():
             try:
-                await self._outbox.mark_sent(part.id, platform_id, keeps_text=keeps_text)
+                await self._outbox.mark_sent(sent)
             except StoreError as error:
                 _log.error("a sent part could not be recorded: %s", error)
                 await self._clock.sleep(_RECORD_RETRY.pause(failures))
             else:
+                del self._unrecorded[part.id]
                 await self._bus.emit(MESSAGE_SENT, "delivery", part.trace, channel=part.channel, part=part.id)
                 return
 

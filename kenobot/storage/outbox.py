@@ -62,6 +62,15 @@ class TakenBack:
     is_given_up: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SentPart:
+    """A part that the platform took. platform_id: its message there. keeps_text: its copy stays as long as the row."""
+
+    part: int
+    platform_id: str
+    keeps_text: bool = False
+
+
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
     """Put parts into the outbox, inside a transaction. Each number is unique per answered message.
 
@@ -117,6 +126,33 @@ def _parts_of(connection: Connection, inbox_id: int) -> list[int]:
         (inbox_id, PREVIEW_PART),
     ).fetchall()
     return [row for part, row in rows if part >= 0 or len(rows) == 1]
+
+
+def write_sent(connection: Connection, sent: SentPart, at: datetime) -> None:
+    """Note that the platform took a part, inside a transaction.
+
+    The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once, unless
+    `keeps_text`, and the row after a week.
+    """
+    now = at.isoformat()
+    copy = "" if sent.keeps_text else ", text = '', spans = '[]', payload = '{}'"
+    (answered, number) = connection.execute(
+        "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1"
+        f"{copy} WHERE id = ? RETURNING inbox_id, part",
+        (sent.platform_id, now, sent.part),
+    ).fetchone() or (None, 0)
+    if answered is not None and number == 0:
+        connection.execute(
+            "UPDATE message SET platform_id = ? WHERE inbox_id = ? AND role = 'assistant'",
+            (sent.platform_id, answered),
+        )
+        connection.execute("UPDATE turn SET sent_at = ? WHERE inbox_id = ?", (now, answered))
+
+
+def is_pending(connection: Connection, part: int) -> bool:
+    """Return whether a part is still to be sent, as far as is written."""
+    row = connection.execute("SELECT 1 FROM outbox WHERE id = ? AND state = 'pending'", (part,)).fetchone()
+    return row is not None
 
 
 def is_enqueued(connection: Connection, letter: Destination) -> bool:
@@ -177,29 +213,10 @@ class Outbox:
 
         return await self._database.read(read)
 
-    async def mark_sent(self, part: int, platform_id: str, *, keeps_text: bool = False) -> None:
-        """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
-
-        The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once, and the
-        row after a week. keeps_text: the copy stays as long as the row.
-        """
-        now = self._clock.now().isoformat()
-        copy = "" if keeps_text else ", text = '', spans = '[]', payload = '{}'"
-
-        def write(connection: Connection) -> None:
-            (answered, number) = connection.execute(
-                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1"
-                f"{copy} WHERE id = ? RETURNING inbox_id, part",
-                (platform_id, now, part),
-            ).fetchone() or (None, 0)
-            if answered is not None and number == 0:
-                connection.execute(
-                    "UPDATE message SET platform_id = ? WHERE inbox_id = ? AND role = 'assistant'",
-                    (platform_id, answered),
-                )
-                connection.execute("UPDATE turn SET sent_at = ? WHERE inbox_id = ?", (now, answered))
-
-        await self._database.write_soon(write)
+    async def mark_sent(self, sent: SentPart) -> None:
+        """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it."""
+        now = self._clock.now()
+        await self._database.write_soon(lambda connection: write_sent(connection, sent, now))
 
     async def record_failure(self, part: int, reason: str) -> None:
         """Record a failed try; the part will be tried again."""

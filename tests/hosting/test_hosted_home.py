@@ -9,6 +9,7 @@ import pytest
 from kenobot.core.settings.home import Home
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Outbound
 from kenobot.storage.backup.archive import new_key
 from kenobot.storage.connection import connect
 from kenobot.storage.keeper import use_keepers
@@ -22,7 +23,8 @@ from kenobot_host.sealing import Sealer
 from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.working_copies import WorkingCopies
 from tests.hosting.cell import Cell, Held, read_truth
-from tests.scene import Scene
+from tests.scene import Chatter, Scene
+from tests.waiting import until
 
 _TALK = [
     "I am Ana and I live in Ibiza.",
@@ -133,6 +135,42 @@ async def test_a_fenced_worker_tells_nobody(cell: Cell, tmp_path: Path, sealer: 
     (scene.home.identity / "preferences.md").write_text("- Nobody")
     with pytest.raises(HomeLost):
         copies.put_away(held, scene.home)
+
+
+class _LateChannel(Chatter):
+    """A channel in whose sending the home moves on, so that the copy of the bot is behind when it hears of it."""
+
+    def __init__(self, name: str, cell: Cell) -> None:
+        super().__init__(name)
+        self._cell = cell
+
+    async def send(self, outbound: Outbound) -> str:
+        self._cell.execute("UPDATE kenobot.home SET version = version + 1")
+        return await super().send(outbound)
+
+
+async def test_a_part_whose_record_a_copy_could_not_take_is_not_sent_again(
+    cell: Cell, tmp_path: Path, sealer: Sealer
+) -> None:
+    """The worker knows that it was sent, and records that in a copy made anew, before the home is opened again."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    scene, held = Scene(tmp_path / "one", ["first"]), cell.take(home)
+    scene.channel = _LateChannel("telegram", cell)
+    copies.bring_up(held, scene.home)
+    with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
+        async with scene:
+            await scene.put("hello")
+            await until(lambda: bool(scene.app.delivery.unrecorded))
+        assert scene.texts == ["first"]
+        (sent,) = scene.app.delivery.unrecorded
+        copies.record_sent(held, scene.home, [sent], scene.clock.now())
+        again = Scene(tmp_path / "one", ["second"])
+        again.channel.number = 1
+        async with again:
+            assert await again.say("and now?") == "second"
+            assert again.texts == ["second"]
+        copies.put_away(held, scene.home)
+    assert cell.execute("SELECT DISTINCT state FROM kenobot_home.outbox") == [("sent",)]
 
 
 async def test_a_copy_of_the_same_version_is_used_as_it_is(cell: Cell, tmp_path: Path, sealer: Sealer) -> None:

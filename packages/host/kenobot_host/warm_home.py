@@ -62,6 +62,8 @@ _COLLECT_SECONDS: Final = 60.0  # between two times that memory is given back
 _COLLECTED_SHARE: Final = 4
 _REST_SECONDS: Final = 30.0  # after which a connection that nobody uses is closed
 _FAILURES: Final = 3
+_RECORD_SECONDS: Final = 60.0
+_RECORD_PAUSE: Final = 0.5
 _TOKEN: Final = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of a variable
 _ADDRESS: Final = "KENOBOT_CHANNELS__TELEGRAM__BASE_URL"
 
@@ -277,8 +279,35 @@ class WarmHome:
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
             self.is_copied = False
+            await self._record_sent(app)
         await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
         await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
+
+    async def _record_sent(self, app: App) -> None:
+        """Record what was sent and could not be recorded while the home was open: the next one would send it again.
+
+        Where PostgreSQL is away, or the disk is full, it is tried for as long as that may last.
+        """
+        ends = app.clock.monotonic() + _RECORD_SECONDS
+        while sent := app.delivery.unrecorded:
+            try:
+                await asyncio.to_thread(
+                    self._services.copies.record_sent, self.activation, self.home, sent, app.clock.now()
+                )
+                return
+            except (StoreError, OSError) as error:
+                _log.warning("%d sent parts of home %d are not recorded: %s", len(sent), self.activation.home, error)
+                if app.clock.monotonic() > ends or (isinstance(error, Fenced) and not await self._is_ours()):
+                    return
+            await asyncio.sleep(_RECORD_PAUSE)
+
+    async def _is_ours(self) -> bool:
+        """Return whether the home is still this worker's, as far as anybody can tell."""
+        try:
+            async with self._services.pool.connection() as connection:
+                return await self.holds(connection)
+        except UNREACHABLE:
+            return True
 
     async def _note_put_away(self, due: datetime | None, *, is_unfinished: bool) -> None:
         home = self.activation.home

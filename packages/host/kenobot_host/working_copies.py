@@ -5,8 +5,9 @@ written anew each time, but attachments that are there.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 from psycopg import Connection
@@ -16,11 +17,12 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.storage.connection import connect
 from kenobot.storage.migrate import migrate
+from kenobot.storage.outbox import SentPart, is_pending, write_sent
 from kenobot_host import file_rows
 from kenobot_host.connections import translate_errors
 from kenobot_host.home_files import NOT_IN_COPIES, FileWatch, clear_copy, write_file
 from kenobot_host.home_rows import Holder, load_home
-from kenobot_host.home_store import HomeStore, read_schema, read_version, write_copy
+from kenobot_host.home_store import HomeLost, HomeStore, read_schema, read_version, write_copy
 from kenobot_host.keeper import PostgresKeeper
 from kenobot_host.sealing import Sealer
 from kenobot_host.tables import newest_schema
@@ -61,6 +63,25 @@ class WorkingCopies:
     def build_keeper(self, held: Holder, tell_lost: Callable[[], object] = lambda: None) -> PostgresKeeper:
         """Build the keeper of one writing connection to a home's database."""
         return PostgresKeeper(self._store, held, self._files[held.home], tell_lost)
+
+    def record_sent(self, held: Holder, home: Home, sent: Sequence[SentPart], at: datetime) -> None:
+        """Commit that parts were sent, in a copy that is made anew where it has to be, once the database is closed.
+
+        Raises HomeLost when the home is another worker's, ConfigError and StoreError.
+        """
+        try:
+            self._commit_sent(held, home, sent, at)
+        except HomeLost:
+            self.bring_up(held, home)
+            self._commit_sent(held, home, sent, at)
+
+    def _commit_sent(self, held: Holder, home: Home, sent: Sequence[SentPart], at: datetime) -> None:
+        keeper = self.build_keeper(held)
+        with write_copy(home.database, keeper.watch) as connection:
+            for each in sent:
+                if is_pending(connection, each.part):  # that it is sent may have been committed all the same
+                    write_sent(connection, each, at)
+            keeper.keep(connection)
 
     def put_away(self, held: Holder, home: Home) -> None:
         """Commit the files that changed after the last commit, once the database is closed. Raises as a keeper."""

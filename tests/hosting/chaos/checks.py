@@ -126,7 +126,7 @@ def _check_repeats(stage: Stage, home: HomeOf, loaded: Path, leases: Sequence[Le
             elif tries.get(tag_in(text), 0) > 1:
                 counts["parts repeated after a lost answer"] += 1
             else:
-                yield f"{named}, from the same holder"
+                yield f"{named}, from the same holder: {told}"
     for (chat, _), count in repeated.items():
         if count > 1:
             yield f"{count} parts of chat {chat} came again for one loss"

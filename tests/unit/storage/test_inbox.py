@@ -15,7 +15,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
-from kenobot.storage.outbox import Destination, Outbox, enqueue
+from kenobot.storage.outbox import Destination, Outbox, SentPart, enqueue
 from kenobot_testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 
@@ -325,7 +325,7 @@ async def test_what_a_message_answers_is_put_in_where_its_platform_tells_the_id_
     parts = [MessagePart("At"), MessagePart("two.")]
     sent = await database.write(lambda connection: enqueue(connection, letter, parts, clock.now()))
     for place, part in enumerate(sent, 2):
-        await outbox.mark_sent(part.id, f"p{place}")
+        await outbox.mark_sent(SentPart(part.id, f"p{place}"))
     assert await quoted(1, "p1", user_name="Ana") == ("when do we eat?", "Ana")
     assert await quoted(2, "p2") == await quoted(3, "p3") == ("At two.", "")
     assert await quoted(4, "p9") == ("", "")

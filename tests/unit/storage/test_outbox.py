@@ -8,7 +8,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import Destination, Outbox, enqueue
+from kenobot.storage.outbox import Destination, Outbox, SentPart, enqueue
 from kenobot_testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows
 
@@ -81,7 +81,7 @@ async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Databas
     """It is marked with the platform's id of it."""
     await _put(database, 1, "one", "two")
     (first, _), _ = await outbox.load_pending_after("fake", "1")
-    await outbox.mark_sent(first.id, "platform 77")
+    await outbox.mark_sent(SentPart(first.id, "platform 77"))
     assert await _texts(outbox) == ["two"]
     found = await rows(database, "SELECT state, platform_id, attempts FROM outbox WHERE id = ?", first.id)
     assert found == [("sent", "platform 77", 1)]
@@ -91,7 +91,7 @@ async def test_a_part_that_was_sent_leaves_its_text_to_the_conversation(outbox: 
     """A reply stands once in a home; what waits or was given up keeps its own."""
     await _put(database, 1, "sent", "waits", "dead")
     (sent, _), _, (dead, _) = await outbox.load_pending_after("fake", "1")
-    await outbox.mark_sent(sent.id, "platform 77")
+    await outbox.mark_sent(SentPart(sent.id, "platform 77"))
     await outbox.give_up(dead.id, "no")
     assert await rows(database, "SELECT text, spans, payload FROM outbox ORDER BY id") == [
         ("", "[]", "{}"),
@@ -129,7 +129,7 @@ async def test_a_start_finds_the_chats_that_wait(outbox: Outbox, database: Datab
     await _put(database, 3, "d", chat="3", channel="other")
     await _put(database, 4, "e", chat="4")
     [(done, _)] = await outbox.load_pending_after("fake", "4")
-    await outbox.mark_sent(done.id, "")
+    await outbox.mark_sent(SentPart(done.id, ""))
     assert sorted(await outbox.open_chats("fake")) == ["1", "2"]
 
 
@@ -156,7 +156,7 @@ async def test_old_parts_are_pruned_but_not_what_waits(outbox: Outbox, database:
     """Sent and dead ones go after a while; a part that waits never does."""
     await _put(database, 1, "sent", "dead", "waits")
     (sent, _), (dead, _), _ = await outbox.load_pending_after("fake", "1")
-    await outbox.mark_sent(sent.id, "")
+    await outbox.mark_sent(SentPart(sent.id, ""))
     await outbox.give_up(dead.id, "no")
     clock.advance(days=2)
     await outbox.prune()

@@ -11,6 +11,7 @@ from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.messages import Outbound
 from kenobot.storage.database import Database
+from kenobot.storage.outbox import SentPart
 from kenobot_testing.clock import EagerClock, ManualClock
 from tests.samples import rows
 from tests.unit.gateway.delivery.house import House
@@ -148,16 +149,36 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
     """The part is not sent again meanwhile, and the next one waits."""
     original, failures = house.outbox.mark_sent, [StoreError("full"), StoreError("full")]
 
-    async def sent(part: int, platform_id: str, *, keeps_text: bool) -> None:
+    async def mark(sent: SentPart) -> None:
         if failures:
             raise failures.pop()
-        await original(part, platform_id, keeps_text=keeps_text)
+        await original(sent)
 
-    monkeypatch.setattr(house.outbox, "mark_sent", sent)
+    monkeypatch.setattr(house.outbox, "mark_sent", mark)
     await house.answer("one", "two")
     await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]
     assert [state for _, state, _ in await house.states()] == ["sent", "sent"]
+    assert not house.delivery.unrecorded
+
+
+async def test_a_part_that_was_sent_is_known_until_that_is_recorded(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after the end, for whoever opens the home again in the same process."""
+
+    async def fail(sent: SentPart) -> None:
+        failed.append(sent)
+        raise StoreError("full")
+
+    failed: list[SentPart] = []
+    monkeypatch.setattr(house.outbox, "mark_sent", fail)
+    await house.answer("one", "two")
+    while not failed:
+        await asyncio.sleep(0)
+    await house.delivery.queue.stop(0.0)
+    assert house.channel.texts == ["one"]
+    assert house.delivery.unrecorded == (failed[0],)
 
 
 @pytest.mark.parametrize("method", ["load_pending_after", "record_failure", "give_up"])
