@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
 
 from kenobot.storage.shared_threads import ThreadCounts
 from kenobot_host.bot_tokens import BotTokens
@@ -19,6 +21,7 @@ from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
 from tests.crash.world import Model
 from tests.hosting.many import ManyHomes
+from tests.hosting.server import PostgresServer
 from tests.integration.stand_in import KEY, Telegram
 
 _HOMES = 12
@@ -46,6 +49,13 @@ class House:
             ).fetchone()
         assert row is not None
         return int(row[0])
+
+    def list_holders(self) -> list[tuple[int, int, int]]:
+        """List the jobs of open homes with their worker and how often they were begun."""
+        with psycopg.connect(self.homes.url, autocommit=True) as connection:
+            return connection.execute(
+                "SELECT id, worker_id, attempts FROM procrastinate_jobs WHERE status = 'doing' ORDER BY id"
+            ).fetchall()
 
     def count_files(self) -> int:
         """Count the files of working copies that are held open."""
@@ -119,3 +129,30 @@ async def test_a_home_that_was_put_away_costs_nothing(database_url: str, tmp_pat
         assert found[0] == found[1]
         await _wait(lambda: _count_timers() <= 12)  # the worker's own, and deadlines that are over
         await house.talk(range(_HOMES))
+
+
+async def test_homes_stay_open_while_postgres_is_killed_and_started_again(
+    own_postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their worker goes on although it could fetch nothing, and all that was said is answered once."""
+    fetch, failures = JobManager.fetch_job, list[Exception]()
+
+    async def note_failure(manager: JobManager, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        try:
+            return await fetch(manager, queues, worker_id)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    monkeypatch.setattr(JobManager, "fetch_job", note_failure)
+    homes = range(_HOMES // 2)  # a worker that is full fetches nothing
+    async with _run_house(own_postgres.url, tmp_path, 300.0) as house:
+        await house.talk(homes)
+        held = house.list_holders()
+        own_postgres.kill()
+        await _wait(lambda: bool(failures))
+        own_postgres.start()
+        await house.talk(homes)
+        await house.talk(range(len(homes), _HOMES))  # which have to be fetched
+        assert house.list_holders()[: len(homes)] == held
+        assert len(house.telegram.sent) == len(homes) + _HOMES

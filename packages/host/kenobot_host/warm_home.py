@@ -20,13 +20,13 @@ import ctypes
 import gc
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from psycopg import AsyncConnection
 
@@ -279,7 +279,7 @@ class WarmHome:
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
             self.is_copied = False
-            await self._record_sent(app)
+            await _finish_also_when_cancelled(self._record_sent(app))
         await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
         await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
 
@@ -411,6 +411,16 @@ def _is_idle(app: App) -> bool:
     """Return whether nothing is at work in a home."""
     is_quiet = app.loop.idle and app.delivery.queue.idle and app.background.sleep_worker.idle
     return is_quiet and (app.tasks is None or app.tasks.idle)
+
+
+async def _finish_also_when_cancelled(work: Coroutine[Any, Any, None]) -> None:
+    """Do work to its end, and only then be cancelled."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 async def _await_first(*events: asyncio.Event) -> None:
