@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import psycopg
 import pytest
@@ -14,9 +15,11 @@ from procrastinate.jobs import Job
 from procrastinate.manager import JobManager
 
 from kenobot.storage.shared_threads import ThreadCounts
+from kenobot_host.activation import Activation
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
+from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
 from tests.crash.world import Model
@@ -129,6 +132,31 @@ async def test_a_home_that_was_put_away_costs_nothing(database_url: str, tmp_pat
         assert found[0] == found[1]
         await _wait(lambda: _count_timers() <= 12)  # the worker's own, and deadlines that are over
         await house.talk(range(_HOMES))
+
+
+async def test_activations_of_a_home_take_their_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes in the moment in which another ends waits behind one that waited before it."""
+    at_work, served = 0, list[int]()
+
+    async def serve(homes: WarmHomes, activation: Activation, released: asyncio.Event) -> None:
+        nonlocal at_work
+        at_work += 1
+        assert at_work == 1, "two have the home open"
+        await asyncio.sleep(0)
+        served.append(activation.job)
+        at_work -= 1
+        if activation.job == 1:
+            tasks.append(asyncio.create_task(begin(3)))
+
+    async def begin(job: int) -> None:
+        await homes.serve(Activation(7, job, job, 0), asyncio.Event())
+
+    monkeypatch.setattr(WarmHomes, "_serve", serve)
+    homes = WarmHomes(cast("HostServices", None))
+    tasks = [asyncio.create_task(begin(job)) for job in (1, 2)]
+    await _wait(lambda: len(served) == 3)
+    await asyncio.gather(*tasks)
+    assert served == [1, 2, 3]
 
 
 async def test_homes_stay_open_while_postgres_is_killed_and_started_again(

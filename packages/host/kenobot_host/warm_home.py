@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from psycopg import AsyncConnection
 
@@ -92,7 +93,7 @@ class WarmHomes:
     def __init__(self, services: HostServices) -> None:
         self._services = services
         self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
-        self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
+        self._locks = WeakValueDictionary[int, asyncio.Lock]()  # of homes at work or waiting, for as long as they are
         self._put_away = 0  # since their memory was given back
         self._collects_at = 0.0
 
@@ -110,16 +111,11 @@ class WarmHomes:
 
     async def serve(self, activation: Activation, released: asyncio.Event) -> None:
         """Open a home until it is idle, released or lost. Raises KenobotError where it cannot be opened."""
-        lock = self._locks.setdefault(activation.home, asyncio.Lock())
-        try:
-            async with lock:  # an activation that was lost closes its copy before the next one takes it
-                await self._serve(activation, released)
-        finally:
-            self._forget_lock(activation.home)
+        async with self._lock(activation.home):  # one that was lost closes its copy before the next one takes it
+            await self._serve(activation, released)
 
-    def _forget_lock(self, home: int) -> None:
-        if (lock := self._locks.get(home)) is not None and not lock.locked():
-            del self._locks[home]
+    def _lock(self, home: int) -> asyncio.Lock:
+        return self._locks.setdefault(home, asyncio.Lock())
 
     async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
         pool = self._services.pool
@@ -166,9 +162,8 @@ class WarmHomes:
         for home, version in versions.items():
             if current.get(home) == version or home in self._open or home in self._locks:
                 continue
-            async with self._locks.setdefault(home, asyncio.Lock()):
+            async with self._lock(home):
                 await asyncio.to_thread(shutil.rmtree, self._services.folder / str(home))
-            self._forget_lock(home)
 
     async def ring_on(self) -> None:
         """Look after all open homes, until cancelled: tell them of mail and of leases that have passed on.
