@@ -1,4 +1,4 @@
-"""`python -m bench`: what a whole KenoBot costs, in one run of less than an hour: the tables of docs/performance.md.
+"""`python -m bench`: what a whole KenoBot costs, in one run of two hours: all tables of docs/performance.md.
 
 `kenobot run` as a process, with a channel and a model that cost nothing; everything else as shipped: each message,
 reply and record is on disk (SQLite, WAL, synchronous=FULL) before it is acknowledged, the audit trail is on, the
@@ -18,11 +18,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import counts, telegram
+from bench import counts
 from bench.memory import at_size
 from bench.quick.__main__ import ROOT
 from bench.quick.count import COUNTS, KINDS
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Stage
+from bench.report import show
 from bench.vectors import models
 from kenobot.cli.options import show_progress
 from kenobot_evals.page_marks import replace_between_marks
@@ -33,27 +34,56 @@ _EMBEDDED = "default_embedder_"
 _LARGE_HOME = "large_"
 _COUNTED = "counted: "
 
+BESIDE: Mapping[str, str] = {
+    "telegram": "through Telegram and an HTTP model, five minutes",
+    "first_words": "the first words of a reply, two minutes",
+    "http": "through HTTP, two minutes",
+    "repeated": "what of a request a cache knows, a minute",
+    "peers": "beside other bots, ten minutes; installs them from the package index",
+    "dashboard": "the pages with 100,000 memories, a quarter of an hour",
+    "earlier": "beside the commit from which half of the cost was to go, three quarters of an hour",
+}
+"""Benches with a command and a table of their own, in the order in which they run."""
+
+_EPILOG = "parts: turn, " + "; ".join(f"{name}: {told}" for name, told in BESIDE.items())
+
 Figures = dict[str, float]
 Table = Sequence[Sequence[str]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, epilog=_EPILOG)
     parser.add_argument("--write", metavar="FILE", help="put the tables into a page, between their marks")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables; of `turn` alone")
+    parser.add_argument("--only", nargs="+", choices=("turn", *BESIDE), metavar="PART", help="these alone")
     arguments = parser.parse_args(argv)
+    chosen = arguments.only or (["turn"] if arguments.json else ["turn", *BESIDE])
+    if "turn" in chosen:
+        _tell_turn(arguments.write, as_json=arguments.json)
+    failed = [name for name in BESIDE if name in chosen and _run_beside(name, arguments.write)]
+    for name in failed:
+        print(f"bench: {name} did not end well: python -m bench --only {name} does it again.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _tell_turn(page: str | None, *, as_json: bool) -> None:
     load = os.getloadavg()[0]
     figures, notes = measure()
     parts = {"machine": machine(load, notes), **{name: markdown(rows(figures)) for name, rows in TABLES.items()}}
-    if arguments.json:
+    if as_json:
         print(json.dumps({"figures": figures, "notes": notes, "load": load}, indent=2))
     else:
         print("\n\n".join(parts.values()))
-    if arguments.write:
+    if page:
         for name, text in parts.items():
-            replace_between_marks(name, arguments.write, text)
-        return telegram.main(["--write", arguments.write])
-    return 0
+            replace_between_marks(name, page, text)
+
+
+def _run_beside(name: str, page: str | None) -> int:
+    """Run a bench that has a command of its own, in a process of its own; return its exit code."""
+    show_progress(f"{name}: {BESIDE[name]}")
+    command = [sys.executable, "-m", f"bench.{name}", *(("--write", page) if page else ())]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def measure() -> tuple[Figures, list[str]]:
@@ -167,8 +197,7 @@ def _meaning(key: str, meanings: Mapping[str, str]) -> str:
 def _cell(figures: Figures, key: str) -> str:
     if key not in figures:
         return ""
-    value = figures[key]
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+    return show(figures[key])
 
 
 def markdown(rows: Table) -> str:

@@ -59,6 +59,11 @@ class Report:
         return "\n".join(lines)
 
 
+def show(value: float) -> str:
+    """Write a figure with the digits that it is good for."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
 def make_parser(mark: str, description: str, *, plot: bool = True) -> argparse.ArgumentParser:
     """A parser with --json, --write and --plot."""
     parser = argparse.ArgumentParser(

@@ -32,6 +32,7 @@ _SETTLE_SECONDS = 15.0  # for what works behind the turns of a home
 _REST_AFTER_SECONDS = 75.0  # until what nobody uses is closed, and memory given back
 _REST_SECONDS = 20.0  # in which homes that nobody talks to are watched
 _AT_ONCE = 20  # homes that are opened at a time
+_HOMES_OF_A_BOT = 4  # a bot may send thirty messages a second: a single one would be what is measured
 _STILL_SECONDS = 120.0
 _COMMITS, _ROWS = 7.5, 37.5  # a turn: half of what was measured before changes were captured
 _WORDS = "I met Ana at the harbour today, and she told me about her new bicycle."
@@ -141,7 +142,7 @@ class Worker:
 
 
 class Stage:
-    """Homes of one bot, their workers, and the stand-ins that they talk to."""
+    """Homes of some bots, their workers, and the stand-ins that they talk to."""
 
     def __init__(self, homes: ManyHomes, telegram: Telegram, server: PostgresServer, folder: Path) -> None:
         self._homes, self._telegram, self._server, self._folder = homes, telegram, server, folder
@@ -335,7 +336,8 @@ async def _set_stage(homes: int) -> AsyncIterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="kenobot-workers-") as folder, run_server() as server:
         async with Telegram() as telegram, Model() as model:
             build = partial(ManyHomes.build, server.url, homes, Path(folder), telegram.base_url, model.url)
-            stage = Stage(await asyncio.to_thread(build), telegram, server, Path(folder))
+            bots = -(-homes // _HOMES_OF_A_BOT)
+            stage = Stage(await asyncio.to_thread(build, bots), telegram, server, Path(folder))
             try:
                 yield stage
             finally:

@@ -1,7 +1,8 @@
-"""Many small homes of one bot, each with a chat, whose mail is put into the table as an ingress does."""
+"""Many small homes of a few bots, each with a chat, whose mail is put into the table as an ingress does."""
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,23 +18,23 @@ _FIRST_CHAT = 10_000_000
 
 @dataclass
 class ManyHomes:
-    """The homes of a cell, from 0. said: messages so far."""
+    """The homes of a cell, from 0. accounts: of their bots, which have them in turn. said: messages so far."""
 
     url: str
     count: int
-    account: str
+    accounts: list[str]
     said: int = 0
 
     @classmethod
-    def build(cls, url: str, count: int, folder: Path, platform: str, model: str) -> "ManyHomes":
+    def build(cls, url: str, count: int, folder: Path, platform: str, model: str, bots: int = 1) -> "ManyHomes":
         """Make the tables of a database, and homes in it. platform, model: addresses of what they talk to."""
         with new_database(url, folder) as database:
-            account, _ = database.add_bot(1, platform, is_posted=True)
+            accounts = [database.add_bot(number, platform, is_posted=True)[0] for number in range(1, bots + 1)]
             for number in range(count):
                 home, chat = database.add_home(f"home-{number}"), cls.chat_of(number)
                 database.add_files(home, {"kenobot.toml": SETTINGS.format(model=model, owner=chat, guests=[])})
-                database.add_routes(account, [chat], home)
-        return cls(url, count, account)
+                database.add_routes(accounts[number % bots], [chat], home)
+        return cls(url, count, accounts)
 
     @staticmethod
     def chat_of(home: int) -> str:
@@ -42,9 +43,13 @@ class ManyHomes:
 
     async def say(self, homes: Iterable[int], text: str) -> None:
         """Put a message into the mail of each of some homes."""
-        updates = [self._make_update(self.chat_of(home), text) for home in homes]
+        updates = defaultdict[str, list[Update]](list)
+        for home in homes:
+            account = self.accounts[home % len(self.accounts)]
+            updates[account].append(self._make_update(self.chat_of(home), text))
         async with await psycopg.AsyncConnection.connect(self.url) as connection:
-            await mail_rows.put_mail(connection, self.account, updates)
+            for account, found in updates.items():
+                await mail_rows.put_mail(connection, account, found)
 
     def _make_update(self, chat: str, text: str) -> Update:
         self.said += 1

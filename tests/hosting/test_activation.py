@@ -1,13 +1,16 @@
 """Activation of homes by Procrastinate, against a real PostgreSQL: the traps that the design names."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 
 import psycopg
+import pytest
 import pytest_asyncio
 from procrastinate import App
+from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
 
 from kenobot_host import activation_rows as rows
 from kenobot_host.activation import HOMES, Activation, LeasedJobs, open_engine, rescue
@@ -150,6 +153,66 @@ async def test_a_worker_that_beats_again_is_not_rescued_from(engine: App) -> Non
     await manager.update_heartbeat(worker)
     assert not await manager.rescue_job(stalled)
     assert await _holds(engine, job)
+
+
+async def test_a_job_that_was_broken_off_is_queued_anew(engine: App) -> None:
+    """Such as of a worker that had to end before its home was put away: nobody else would ask for it."""
+    await _request(engine)
+    job = await _fetch(engine, await engine.job_manager.register_worker())
+    assert job is not None
+    await engine.job_manager.finish_job(job, Status.ABORTED, delete_job=True)
+    assert await _activations(engine) == [("todo", 1)]
+    again = await _fetch(engine, await engine.job_manager.register_worker())
+    assert again is not None
+    await _request(engine)
+    await engine.job_manager.finish_job(again, Status.ABORTED, delete_job=True)
+    assert await _activations(engine) == [("todo", 0)], "the job that waits does the work"
+
+
+async def test_a_job_whose_fetching_was_not_answered_is_queued_anew(
+    engine: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker lives and would hold it for ever; what it has begun stays with it."""
+    answers = iter([False, True])
+    fetch = JobManager.fetch_job
+
+    async def lose_answer(manager: JobManager, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        job = await fetch(manager, queues, worker_id)
+        if next(answers, False):
+            raise ConnectorException("the line is cut") from psycopg.OperationalError("cut")
+        return job
+
+    monkeypatch.setattr(JobManager, "fetch_job", lose_answer)
+    manager = engine.job_manager
+    assert isinstance(manager, LeasedJobs)
+    worker = await manager.register_worker()
+    await _request(engine)
+    begun = await _fetch(engine, worker)
+    assert begun is not None
+    assert begun.id is not None
+    manager.list_running = lambda: [begun.id]  # type: ignore[list-item]
+    await _request(engine, HOME + 1)
+    assert await _fetch(engine, worker) is None
+    assert await _activations(engine) == [("doing", 0), ("doing", 0)]
+    job = await _fetch(engine, worker)
+    assert job is not None
+    assert job.task_kwargs == {"home": HOME + 1}
+    assert await _holds(engine, begun)
+
+
+async def test_a_worker_that_was_taken_for_dead_ends_when_it_fetches(engine: App) -> None:
+    """Its row is gone, so it can hold nothing any more: it says so, and another one begins."""
+    manager = engine.job_manager
+    assert isinstance(manager, LeasedJobs)
+    ended: list[bool] = []
+    manager.tell_failure = lambda: ended.append(True)
+    worker = await manager.register_worker()
+    await _silence(engine, worker)
+    await manager.prune_stalled_workers(1.0)
+    await _request(engine)
+    with pytest.raises(ConnectorException):
+        await _fetch(engine, worker)
+    assert ended == [True]
 
 
 async def test_a_timer_does_not_hold_up_its_home(engine: App) -> None:

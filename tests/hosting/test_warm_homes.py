@@ -2,23 +2,29 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import psycopg
 import pytest
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
 
 from kenobot.storage.shared_threads import ThreadCounts
+from kenobot_host.activation import Activation
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.connections import Connections
 from kenobot_host.home_store import HomeStore
+from kenobot_host.warm_home import HostServices, WarmHomes
 from kenobot_host.worker import WorkerOptions, run_worker
 from kenobot_host.working_copies import WorkingCopies
 from tests.crash.world import Model
 from tests.hosting.many import ManyHomes
+from tests.hosting.server import PostgresServer
 from tests.integration.stand_in import KEY, Telegram
 
 _HOMES = 12
@@ -46,6 +52,13 @@ class House:
             ).fetchone()
         assert row is not None
         return int(row[0])
+
+    def list_holders(self) -> list[tuple[int, int, int]]:
+        """List the jobs of open homes with their worker and how often they were begun."""
+        with psycopg.connect(self.homes.url, autocommit=True) as connection:
+            return connection.execute(
+                "SELECT id, worker_id, attempts FROM procrastinate_jobs WHERE status = 'doing' ORDER BY id"
+            ).fetchall()
 
     def count_files(self) -> int:
         """Count the files of working copies that are held open."""
@@ -119,3 +132,55 @@ async def test_a_home_that_was_put_away_costs_nothing(database_url: str, tmp_pat
         assert found[0] == found[1]
         await _wait(lambda: _count_timers() <= 12)  # the worker's own, and deadlines that are over
         await house.talk(range(_HOMES))
+
+
+async def test_activations_of_a_home_take_their_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes in the moment in which another ends waits behind one that waited before it."""
+    at_work, served = 0, list[int]()
+
+    async def serve(homes: WarmHomes, activation: Activation, released: asyncio.Event) -> None:
+        nonlocal at_work
+        at_work += 1
+        assert at_work == 1, "two have the home open"
+        await asyncio.sleep(0)
+        served.append(activation.job)
+        at_work -= 1
+        if activation.job == 1:
+            tasks.append(asyncio.create_task(begin(3)))
+
+    async def begin(job: int) -> None:
+        await homes.serve(Activation(7, job, job, 0), asyncio.Event())
+
+    monkeypatch.setattr(WarmHomes, "_serve", serve)
+    homes = WarmHomes(cast("HostServices", None))
+    tasks = [asyncio.create_task(begin(job)) for job in (1, 2)]
+    await _wait(lambda: len(served) == 3)
+    await asyncio.gather(*tasks)
+    assert served == [1, 2, 3]
+
+
+async def test_homes_stay_open_while_postgres_is_killed_and_started_again(
+    own_postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their worker goes on although it could fetch nothing, and all that was said is answered once."""
+    fetch, failures = JobManager.fetch_job, list[Exception]()
+
+    async def note_failure(manager: JobManager, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        try:
+            return await fetch(manager, queues, worker_id)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    monkeypatch.setattr(JobManager, "fetch_job", note_failure)
+    homes = range(_HOMES // 2)  # a worker that is full fetches nothing
+    async with _run_house(own_postgres.url, tmp_path, 300.0) as house:
+        await house.talk(homes)
+        held = house.list_holders()
+        own_postgres.kill()
+        await _wait(lambda: bool(failures))
+        own_postgres.start()
+        await house.talk(homes)
+        await house.talk(range(len(homes), _HOMES))  # which have to be fetched
+        assert house.list_holders()[: len(homes)] == held
+        assert len(house.telegram.sent) == len(homes) + _HOMES

@@ -5,10 +5,12 @@ number alone, so a worker that was stopped beyond its heartbeat would end the jo
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from procrastinate import App, JobContext, PsycopgConnector
@@ -58,10 +60,16 @@ class Activation:
 class LeasedJobs(JobManager):
     """Manage jobs so that only their holder ends them, and a database that is away for a moment ends no worker.
 
-    own: the worker of this process, while it has one.
+    Procrastinate ends a worker that cannot fetch, and with it all its jobs; that it cannot beat or listen any more, it
+    does not notice where there are no periodic tasks. So all three are tried again here, for as long as it takes.
+
+    own: the worker of this process, while it has one. list_running: the jobs that it has begun and not ended.
     """
 
     own: int | None = None
+    list_running: Callable[[], Sequence[int]] = staticmethod(lambda: ())
+    tell_failure: Callable[[], object] = staticmethod(lambda: None)
+    _may_hold_more = False
 
     async def register_worker(self) -> int:
         """Register a worker of this process."""
@@ -78,11 +86,46 @@ class LeasedJobs(JobManager):
         if self.own is not None:
             await super().update_heartbeat(self.own)
 
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """Fetch a job; None while the database is away.
+
+        A job whose fetching was not answered may be this worker's without its knowledge: it is queued anew.
+        """
+        try:
+            if self._may_hold_more:
+                await self._queue_unknown(worker_id)
+                self._may_hold_more = False
+            return await super().fetch_job(queues, worker_id)
+        except (TimeoutError, *UNREACHABLE) as error:
+            if not _is_away(error):  # its worker is gone, for it was silent for long: another one begins
+                self.tell_failure()
+                raise
+        self._may_hold_more = True
+        return None
+
+    async def _queue_unknown(self, worker_id: int) -> None:
+        """Queue anew what a worker of this process holds without having begun it."""
+        running = {*self.list_running()}
+        for row in await self.connector.execute_query_all_async(rows.HELD, worker=worker_id):
+            if row["id"] not in running:
+                await self.finish_job(Job.from_row(row), Status.ABORTED, delete_job=True)
+
+    async def listen_for_jobs(self, **options: Any) -> None:
+        """Listen for jobs, until cancelled."""
+        await retry_while_away(lambda: super(LeasedJobs, self).listen_for_jobs(**options), math.inf)
+
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        """Finish a job that is still its worker's. What became of a broken commit is found out by asking again."""
+        """Finish a job that is still its worker's, or queue one anew that was broken off.
+
+        What became of a broken commit is found out by asking again.
+        """
         leased = {"job": job.id, "worker": job.worker_id, "attempts": job.attempts}
 
         async def finish() -> None:
+            if status is Status.ABORTED:
+                with contextlib.suppress(UniqueViolation):  # another one waits, and does the work
+                    await self.retry_job(job)
+            # one that is queued anew is not its worker's any more, and stays
             await self.connector.execute_query_all_async(
                 rows.FINISH, **leased, status=status.value, delete_job=delete_job
             )
@@ -108,8 +151,8 @@ class LeasedJobs(JobManager):
             return bool(await self.connector.execute_query_all_async(rows.FINISH_SILENT, **leased, **ended))
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Tell that a worker lives; try again for as long as anybody would believe it."""
-        await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
+        """Tell that a worker lives."""
+        await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), math.inf)
 
 
 async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float = _FINISH_SECONDS) -> None:
@@ -118,10 +161,16 @@ async def retry_while_away(work: Callable[[], Awaitable[None]], seconds: float =
     while True:
         try:
             return await work()
-        except (TimeoutError, *UNREACHABLE):
-            if asyncio.get_running_loop().time() > ends:
+        except (TimeoutError, *UNREACHABLE) as error:
+            if not _is_away(error) or asyncio.get_running_loop().time() > ends:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)
+
+
+def _is_away(error: BaseException) -> bool:
+    """Return whether the database could not be reached, or did not answer: it refused nothing."""
+    cause = error.__cause__ if isinstance(error, ConnectorException) else error
+    return isinstance(cause, (TimeoutError, psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout))
 
 
 class HostWorker(Worker):
@@ -143,6 +192,11 @@ class HostWorker(Worker):
             stalled_worker_timeout=STALLED_SECONDS,
             additional_context={"released": self.released},
         )
+        assert isinstance(engine.job_manager, LeasedJobs)
+        engine.job_manager.list_running, engine.job_manager.tell_failure = self._list_running, self.stop
+
+    def _list_running(self) -> list[int]:
+        return [context.job.id for context in self._running_jobs.values() if context.job.id is not None]
 
     def stop(self) -> None:
         """Fetch no more jobs, and tell those under way to end."""

@@ -24,16 +24,22 @@ _FINISH: Final = """
 )
 SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine
 """
-# One that its silent worker is just committing for comes up at the next look.
 _RETRY: Final = """
-  FOR NO KEY UPDATE SKIP LOCKED
 )
 SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine
 """
-FINISH, RETRY = _LEASED + _FINISH, _LEASED + _RETRY
+FINISH, RETRY = _LEASED + _FINISH, _LEASED + "  FOR NO KEY UPDATE" + _RETRY
 """End a job that is still its worker's, or queue it anew."""
 
-FINISH_SILENT, RETRY_SILENT = _LEASED + _SILENT + _FINISH, _LEASED + _SILENT + _RETRY
+HELD: Final = """
+SELECT id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
+FROM procrastinate_jobs WHERE worker_id = %(worker)s AND status = 'doing'
+"""
+"""List the jobs that a worker holds."""
+
+# One that its silent worker is just committing for comes up at the next look.
+FINISH_SILENT = _LEASED + _SILENT + _FINISH
+RETRY_SILENT = _LEASED + _SILENT + "  FOR NO KEY UPDATE SKIP LOCKED" + _RETRY
 """The same of a worker that is still silent: it may have beaten since the job was found, on a machine that is busy."""
 
 DEFER: Final = """

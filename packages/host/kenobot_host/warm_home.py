@@ -20,13 +20,14 @@ import ctypes
 import gc
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from psycopg import AsyncConnection
 
@@ -92,7 +93,7 @@ class WarmHomes:
     def __init__(self, services: HostServices) -> None:
         self._services = services
         self._open: dict[int, WarmHome] = {}  # bounded: the worker's concurrency; start
-        self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; start
+        self._locks = WeakValueDictionary[int, asyncio.Lock]()  # of homes at work or waiting, for as long as they are
         self._put_away = 0  # since their memory was given back
         self._collects_at = 0.0
 
@@ -110,16 +111,11 @@ class WarmHomes:
 
     async def serve(self, activation: Activation, released: asyncio.Event) -> None:
         """Open a home until it is idle, released or lost. Raises KenobotError where it cannot be opened."""
-        lock = self._locks.setdefault(activation.home, asyncio.Lock())
-        try:
-            async with lock:  # an activation that was lost closes its copy before the next one takes it
-                await self._serve(activation, released)
-        finally:
-            self._forget_lock(activation.home)
+        async with self._lock(activation.home):  # one that was lost closes its copy before the next one takes it
+            await self._serve(activation, released)
 
-    def _forget_lock(self, home: int) -> None:
-        if (lock := self._locks.get(home)) is not None and not lock.locked():
-            del self._locks[home]
+    def _lock(self, home: int) -> asyncio.Lock:
+        return self._locks.setdefault(home, asyncio.Lock())
 
     async def _serve(self, activation: Activation, released: asyncio.Event) -> None:
         pool = self._services.pool
@@ -166,9 +162,8 @@ class WarmHomes:
         for home, version in versions.items():
             if current.get(home) == version or home in self._open or home in self._locks:
                 continue
-            async with self._locks.setdefault(home, asyncio.Lock()):
+            async with self._lock(home):
                 await asyncio.to_thread(shutil.rmtree, self._services.folder / str(home))
-            self._forget_lock(home)
 
     async def ring_on(self) -> None:
         """Look after all open homes, until cancelled: tell them of mail and of leases that have passed on.
@@ -279,7 +274,7 @@ class WarmHome:
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
             self.is_copied = False
-            await self._record_sent(app)
+            await _finish_also_when_cancelled(self._record_sent(app))
         await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
         await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
 
@@ -411,6 +406,16 @@ def _is_idle(app: App) -> bool:
     """Return whether nothing is at work in a home."""
     is_quiet = app.loop.idle and app.delivery.queue.idle and app.background.sleep_worker.idle
     return is_quiet and (app.tasks is None or app.tasks.idle)
+
+
+async def _finish_also_when_cancelled(work: Coroutine[Any, Any, None]) -> None:
+    """Do work to its end, and only then be cancelled."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 async def _await_first(*events: asyncio.Event) -> None:

@@ -4,7 +4,7 @@ Each process names itself in its connections, and a worker of Procrastinate is r
 So a commit by a process that was not the holder of the home is seen, however it came to pass.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -115,9 +115,16 @@ def count_pushes(connection: "psycopg.Connection[Any]") -> int:
 
 
 def list_leases(connection: "psycopg.Connection[Any]") -> dict[int, list[LeaseEvent]]:
-    """List what happened to the leases of each home."""
+    """List what happened to the leases of each home.
+
+    A worker that was silent for long may be taken off the list before its homes are: these are its last ones.
+    """
     found: dict[int, list[LeaseEvent]] = {}
     for row in connection.execute(_LEASES).fetchall():
         event = LeaseEvent(*row)
-        found.setdefault(event.home, []).append(event)
+        events = found.setdefault(event.home, [])
+        if event.what == "lost" and not event.process:
+            held = (each.process for each in reversed(events) if each.what == "held")
+            event = replace(event, process=next(held, ""))
+        events.append(event)
     return found

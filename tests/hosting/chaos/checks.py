@@ -110,26 +110,34 @@ def _find_disorder(stage: Stage) -> Iterator[str]:
 
 
 def _check_repeats(stage: Stage, home: HomeOf, loaded: Path, leases: Sequence[LeaseEvent]) -> Iterator[str]:
-    """Find parts that came again although no holder was lost, and more than one of a chat for one loss."""
-    counts, tries = stage.outcome.counts, _read_tries(loaded)
-    repeated = Counter[tuple[str, float]]()
+    """Find parts that came again although no holder was lost, and more of a chat than holders were.
+
+    Each takes the earliest loss that may explain it and explains no other, which explains as many as can be.
+    """
+    counts, tries, explaining = stage.outcome.counts, _read_tries(loaded), set[tuple[str, float]]()
+    for before, after, chat, text in sorted(_list_repeats(stage, home), key=lambda repeat: repeat[1]):
+        around = [event for event in leases if before - _IN_FLIGHT < event.at <= after]
+        lost = [event for event in around if event.what == "lost"]
+        left = [event.at for event in lost if (chat, event.at) not in explaining]
+        named = f"{tag_in(text)} came to chat {chat} again after {after - before:.1f} s"
+        told = ", ".join(f"{event.at - before:.1f} {event.what} {event.process}" for event in around)
+        stage.outcome.log.append(f"{named} at {after:.1f}; {told}\n")
+        if left:
+            explaining.add((chat, left[0]))
+            counts[f"parts repeated after a {_find_cause(stage, lost[-1])}"] += 1
+        elif tries.get(tag_in(text), 0) > 1:
+            counts["parts repeated after a lost answer"] += 1
+        elif lost:
+            yield f"{named}, and what was lost explains others: {told}"
+        else:
+            yield f"{named}, from the same holder: {told}"
+
+
+def _list_repeats(stage: Stage, home: HomeOf) -> Iterator[tuple[float, float, str, str]]:
+    """List the parts of a home that came again: when before, when again, to which chat, and the text."""
     for (chat, text), times in stage.platform.arrivals.items():
         for before, after in pairwise(times if chat in home.chats else ()):
-            around = [event for event in leases if before - _IN_FLIGHT < event.at <= after]
-            lost = [event for event in around if event.what == "lost"]
-            named = f"{tag_in(text)} came to chat {chat} again after {after - before:.1f} s"
-            told = ", ".join(f"{event.at - before:.1f} {event.what} {event.process}" for event in around)
-            stage.outcome.log.append(f"{named} at {after:.1f}; {told}\n")
-            if lost:
-                repeated[chat, lost[-1].at] += 1
-                counts[f"parts repeated after a {_find_cause(stage, lost[-1])}"] += 1
-            elif tries.get(tag_in(text), 0) > 1:
-                counts["parts repeated after a lost answer"] += 1
-            else:
-                yield f"{named}, from the same holder: {told}"
-    for (chat, _), count in repeated.items():
-        if count > 1:
-            yield f"{count} parts of chat {chat} came again for one loss"
+            yield before, after, chat, text
 
 
 def _find_cause(stage: Stage, loss: LeaseEvent) -> str:
