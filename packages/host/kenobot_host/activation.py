@@ -64,6 +64,7 @@ class LeasedJobs(JobManager):
     does not notice where there are no periodic tasks. So all three are tried again here, for as long as it takes.
 
     own: the worker of this process, while it has one. list_running: the jobs that it has begun and not ended.
+    tell_failure: called when it was taken for dead, so that it can hold no job any more.
     """
 
     own: int | None = None
