@@ -82,31 +82,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     return report.run(parser, argv, lambda given: (_measure(given), None))
 
 
-class _Pair(BaseModel):
+class Pair(BaseModel):
+    """Figures of both sides, by their place."""
+
     before: dict[str, float]
     now: dict[str, float]
 
 
-class _Pairs(BaseModel):
-    pairs: list[_Pair]
+class Pairs(BaseModel):
+    """What `bench.against` prints."""
+
+    pairs: list[Pair]
 
 
-class _Counted(BaseModel):
+class Counted(BaseModel):
+    """What `bench.counts` prints, by kind of turn and what is counted."""
+
     before: dict[str, dict[str, float]]
     counts: dict[str, dict[str, float]]
 
 
 def _measure(given: argparse.Namespace) -> Report:
     revision: str = given.revision
-    rows = _compare(_AGAINST, _run(_Pairs, "bench.against", revision, "--pairs", str(given.pairs)).pairs)
+    rows = compare(_AGAINST, _run(Pairs, "bench.against", revision, "--pairs", str(given.pairs)).pairs)
     if given.large:
         past = ("--pairs", "1", "--past", "100000", "100000")
-        rows += _compare(_LARGE, _run(_Pairs, "bench.against", revision, *past).pairs)
-    counted = _run(_Counted, "bench.counts", revision)
+        rows += compare(_LARGE, _run(Pairs, "bench.against", revision, *past).pairs)
+    counted = _run(Counted, "bench.counts", revision)
     before, now = ({kind: found["calls"] for kind, found in side.items()} for side in (counted.before, counted.counts))
-    rows += _compare(_COUNTS, [_Pair(before=before, now=now)])
+    rows += compare(_COUNTS, [Pair(before=before, now=now)])
     options = ("--against", revision, "--embedder", "none", "--messages", str(given.messages))
-    rows += _compare(_TELEGRAM, [_run(_Pair, "bench.telegram", *options)])
+    rows += compare(_TELEGRAM, [_run(Pair, "bench.telegram", *options)])
     heads = ("", "unit", revision[:8], "now", "ratio", "was to be")
     records: list[dict[str, Json]] = [dict(zip(heads, row, strict=True)) for row in rows]
     return Report(heads, rows, [], records, names_first=True)
@@ -123,7 +129,7 @@ def _run(shape: type[Shape], module: str, *options: str) -> Shape:
         raise ConfigError(f"{module} ended with {done.returncode} and no figures: see above.") from None
 
 
-def _compare(lines: Sequence[Line], pairs: Sequence[_Pair]) -> list[Sequence[str]]:
+def compare(lines: Sequence[Line], pairs: Sequence[Pair]) -> list[Sequence[str]]:
     """Make the rows of figures that both sides have: the least of each side, and their ratio."""
     rows: list[Sequence[str]] = []
     for line in lines:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.__main__ import TABLES, machine, markdown
+from bench.__main__ import BESIDE, TABLES, machine, markdown
 from bench.quick.__main__ import ROOT
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK
 from kenobot_evals.page_marks import page_marks, replace_between_marks
@@ -17,7 +17,7 @@ _FIGURES = {
 }
 
 
-@pytest.mark.parametrize("mark", [*TABLES, "machine", "telegram"])
+@pytest.mark.parametrize("mark", [*TABLES, "machine", *BESIDE])
 def test_the_page_has_a_place_for_each_table(mark: str, tmp_path: Path) -> None:
     copy = tmp_path / "performance.md"
     copy.write_bytes((ROOT / "docs" / "performance.md").read_bytes())
