@@ -23,6 +23,8 @@ from tests.hosting.proxy import Proxy, once
 from tests.hosting.server import PostgresServer
 from tests.scene import Scene
 
+pytestmark = pytest.mark.no_replay("keepers of its own take the changes of its connections")
+
 
 @pytest.fixture
 def proxy(database_url: str) -> Iterator[Proxy]:

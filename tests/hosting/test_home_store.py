@@ -15,6 +15,8 @@ from kenobot_host.keeper import PostgresKeeper
 from kenobot_host.tables import Row, Table, build_schema, describe_tables, newest_schema
 from tests.hosting.cell import Cell, opened, read_truth
 
+pytestmark = pytest.mark.no_replay("keepers of its own take the changes of its connections")
+
 _ADD = "INSERT INTO event (at, type, actor) VALUES ('2026-11-30T00:00:00Z', ?, ?)"
 
 
