@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive.memory import Transfers
 from kenobot.core.settings.home import Home
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import StoreError
@@ -192,6 +193,33 @@ async def test_a_copy_of_the_same_version_is_used_as_it_is(cell: Cell, tmp_path:
     copies.bring_up(back, place)
     assert not place.index.exists()
     assert _read_local(place.database, "author") == [(1, "x")]
+
+
+async def test_a_copy_whose_making_was_broken_off_is_made_anew(
+    cell: Cell, tmp_path: Path, sealer: Sealer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the home's version, and lacks the words of memories, by which new ones find those that they go with."""
+    home, copies = _add_home(cell, tmp_path), WorkingCopies(cell.store, sealer)
+    scene, held = Scene(tmp_path / "one", _REPLIES), cell.take(home)
+    copies.bring_up(held, scene.home)
+    with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
+        async with scene:
+            await _talk(scene, _TALK)
+        copies.put_away(held, scene.home)
+    words = _read_local(scene.home.database, "term_index")
+    assert words
+    other = Home(tmp_path / "two")
+    with monkeypatch.context() as patch:
+        patch.setattr(Transfers, "complete_copy", lambda connection: _break_off())
+        with pytest.raises(KeyboardInterrupt):
+            copies.bring_up(held, other)
+    copies.bring_up(held, other)
+    assert {path.name for path in other.path.glob("kenobot.db*")} == {"kenobot.db"}
+    assert _read_local(other.database, "term_index") == words
+
+
+def _break_off() -> None:
+    raise KeyboardInterrupt
 
 
 async def test_copies_that_are_of_no_use_are_removed(

@@ -51,14 +51,18 @@ class WorkingCopies:
         is_warm = _read_state(home.database) == (newest_schema(), row.version)
         clear_copy(home, database=not is_warm)
         home.prepare()
+        new = home.database.with_name(f"{home.database.name}.new")  # until it is whole: one that was broken off is none
         if not is_warm:
-            row = self._store.load(held.home, home.database)
+            row = self._store.load(held.home, new)
         with self._store.connections.open_long() as connection:
             self._write_files(connection, held.home, home)
         watch = self._files[held.home] = FileWatch(home, self._sealer)
         if not is_warm:
-            migrate(home.database, home.backups)
-            self._complete(held, home.database, watch, row.schema)
+            migrate(new, home.backups)
+            self._complete(held, new, watch, row.schema)
+            if new.with_name(f"{new.name}-wal").exists():  # such as on a disk that is full
+                raise StoreError("host.failed", reason="the working copy could not be written to its end")
+            new.replace(home.database)
 
     def build_keeper(self, held: Holder, tell_lost: Callable[[], object] = lambda: None) -> PostgresKeeper:
         """Build the keeper of one writing connection to a home's database."""
