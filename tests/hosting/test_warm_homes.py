@@ -15,6 +15,7 @@ from procrastinate.jobs import Job
 from procrastinate.manager import JobManager
 
 from kenobot.storage.shared_threads import ThreadCounts
+from kenobot_host import warm_home
 from kenobot_host.activation import Activation
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.connections import Connections
@@ -157,6 +158,24 @@ async def test_activations_of_a_home_take_their_turns(monkeypatch: pytest.Monkey
     await _wait(lambda: len(served) == 3)
     await asyncio.gather(*tasks)
     assert served == [1, 2, 3]
+
+
+async def test_what_was_sent_is_recorded_also_by_a_worker_that_has_to_end() -> None:
+    """It is cancelled when that is done, and not before."""
+    done, going = list[str](), asyncio.Event()
+
+    async def record() -> None:
+        await going.wait()
+        done.append("recorded")
+
+    task = asyncio.create_task(warm_home.finish_also_when_cancelled(record()))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.sleep(0)
+    going.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert done == ["recorded"]
 
 
 async def test_homes_stay_open_while_postgres_is_killed_and_started_again(

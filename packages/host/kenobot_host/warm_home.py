@@ -274,7 +274,7 @@ class WarmHome:
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
             self.is_copied = False
-            await _finish_also_when_cancelled(self._record_sent(app))
+            await finish_also_when_cancelled(self._record_sent(app))
         await asyncio.to_thread(self._services.copies.put_away, self.activation, self.home)
         await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
 
@@ -408,7 +408,7 @@ def _is_idle(app: App) -> bool:
     return is_quiet and (app.tasks is None or app.tasks.idle)
 
 
-async def _finish_also_when_cancelled(work: Coroutine[Any, Any, None]) -> None:
+async def finish_also_when_cancelled(work: Coroutine[Any, Any, None]) -> None:
     """Do work to its end, and only then be cancelled."""
     task = asyncio.create_task(work)
     try:
