@@ -83,7 +83,7 @@ def _run_beside(name: str, page: str | None) -> int:
     """Run a bench that has a command of its own, in a process of its own; return its exit code."""
     show_progress(f"{name}: {BESIDE[name]}")
     command = [sys.executable, "-m", f"bench.{name}", *(("--write", page) if page else ())]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    return subprocess.run(command, check=False).returncode
 
 
 def measure() -> tuple[Figures, list[str]]:

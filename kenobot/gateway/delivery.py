@@ -58,9 +58,8 @@ class Delivery:
         # bounded: a part of each chat that is at work; test_a_part_that_was_sent_is_known_until_that_is_recorded
         self._unrecorded: dict[int, SentPart] = {}
 
-    @property
-    def unrecorded(self) -> tuple[SentPart, ...]:
-        """Return the parts that the platform took and of which that is not on disk; still so after the end."""
+    def list_unrecorded(self) -> tuple[SentPart, ...]:
+        """List the parts that the platform took and of which that is not on disk; still so after the end."""
         return tuple(self._unrecorded.values())
 
     async def sweep(self) -> None:

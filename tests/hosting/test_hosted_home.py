@@ -161,9 +161,9 @@ async def test_a_part_whose_record_a_copy_could_not_take_is_not_sent_again(
     with use_keepers(_keepers(copies, held, scene.home)):  # type: ignore[arg-type]
         async with scene:
             await scene.put("hello")
-            await until(lambda: bool(scene.app.delivery.unrecorded))
+            await until(lambda: bool(scene.app.delivery.list_unrecorded()))
         assert scene.texts == ["first"]
-        (sent,) = scene.app.delivery.unrecorded
+        (sent,) = scene.app.delivery.list_unrecorded()
         copies.record_sent(held, scene.home, [sent], scene.clock.now())
         again = Scene(tmp_path / "one", ["second"])
         again.channel.number = 1
@@ -225,7 +225,10 @@ def _break_off() -> None:
 async def test_copies_that_are_of_no_use_are_removed(
     cell: Cell, tmp_path: Path, sealer: Sealer, database_url: str
 ) -> None:
-    """One that another worker has committed to since, or whose home is gone: it may hold what was erased."""
+    """One that another worker has committed to since, whose home is gone, or whose making was broken off.
+
+    It may hold what was erased.
+    """
     engine = open_engine(database_url, 2)
     threads = SharedThreads()
     async with engine.open_async():
@@ -236,6 +239,9 @@ async def test_copies_that_are_of_no_use_are_removed(
             copies.bring_up(cell.take(home), Home(folder / str(home)))
         cell.execute("UPDATE kenobot.home SET version = version + 1 WHERE name = 'eva'")
         cell.store.remove(homes["leo"])
+        for home in (_add_home(cell, tmp_path, "ida"), 1_000_000):
+            (folder / str(home)).mkdir()
+            (folder / str(home) / "kenobot.db.new").write_bytes(b"half of it")
         await WarmHomes(services).remove_stale_copies()
     threads.close()
     assert [path.name for path in folder.iterdir()] == [str(homes["ana"])]

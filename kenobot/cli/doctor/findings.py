@@ -28,7 +28,7 @@ class Finding:
 
 
 def print_findings(findings: Sequence[Finding], fixed: Sequence[str], *, whole: bool, as_json: bool) -> int:
-    """Print findings, and what was mended. Returns 0 when all is well, _WARNED or options.FAILED."""
+    """Print findings and repairs. Returns 0 when all is well, _WARNED or options.FAILED."""
     worst = max((finding.severity for finding in findings), key=SEVERITIES.index)
     if as_json:
         options.print_rows([_row(finding) for finding in findings], True, str)

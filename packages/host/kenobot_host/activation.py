@@ -105,7 +105,7 @@ class LeasedJobs(JobManager):
         return None
 
     async def _queue_unknown(self, worker_id: int) -> None:
-        """Queue anew what a worker of this process holds without having begun it."""
+        """Queue the jobs anew that the worker of this process holds and has not begun."""
         running = {*self.list_running()}
         for row in await self.connector.execute_query_all_async(rows.HELD, worker=worker_id):
             if row["id"] not in running:
@@ -152,7 +152,7 @@ class LeasedJobs(JobManager):
             return bool(await self.connector.execute_query_all_async(rows.FINISH_SILENT, **leased, **ended))
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Tell that a worker lives."""
+        """Update the heartbeat of a worker, again until the database takes it."""
         await retry_while_away(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), math.inf)
 
 

@@ -34,12 +34,16 @@ class Comparison:
     tables: tuple[str, ...] = ()
 
 
-def list_copies(folder: Path) -> list[tuple[int, Path]]:
-    """List the working copies in a worker's folder, by the number of their home."""
+def list_places(folder: Path) -> list[tuple[int, Path]]:
+    """List where a worker's folder has working copies, or what is left of their making, by the number of their home."""
     if not folder.is_dir():
         return []
-    found = [(int(entry.name), entry / "kenobot.db") for entry in folder.iterdir() if entry.name.isdecimal()]
-    return sorted((home, path) for home, path in found if path.exists())
+    return sorted((int(entry.name), entry / "kenobot.db") for entry in folder.iterdir() if entry.name.isdecimal())
+
+
+def list_copies(folder: Path) -> list[tuple[int, Path]]:
+    """List the working copies in a worker's folder, by the number of their home."""
+    return [(home, path) for home, path in list_places(folder) if path.exists()]
 
 
 def compare_copy(connection: TimedConnection, home: int, database: Path) -> Comparison:

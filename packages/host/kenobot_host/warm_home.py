@@ -50,7 +50,7 @@ from kenobot.storage.shared_threads import SharedThreads
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import UNREACHABLE, Activation
 from kenobot_host.bot_tokens import BotTokens
-from kenobot_host.copy_check import list_copies
+from kenobot_host.copy_check import list_places
 from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource, Pool
 from kenobot_host.tables import newest_schema
 from kenobot_host.working_copies import WorkingCopies, read_version_of
@@ -151,16 +151,17 @@ class WarmHomes:
         return True
 
     async def remove_stale_copies(self) -> None:
-        """Remove copies of homes that were committed to elsewhere since, moved away, or are gone.
+        """Remove copies of homes that were committed to elsewhere since, moved away, or are gone, and unfinished ones.
 
         They are of no use, and hold what was erased since, also on a machine that never opens the home again.
         """
-        found = await asyncio.to_thread(list_copies, self._services.folder)
+        found = await asyncio.to_thread(list_places, self._services.folder)
         versions = {home: await asyncio.to_thread(read_version_of, path) for home, path in found}
         async with self._services.pool.connection() as connection:
             current = await activation_rows.load_versions(connection, list(versions))
         for home, version in versions.items():
-            if current.get(home) == version or home in self._open or home in self._locks:
+            is_current = version is not None and current.get(home) == version
+            if is_current or home in self._open or home in self._locks:
                 continue
             async with self._lock(home):
                 await asyncio.to_thread(shutil.rmtree, self._services.folder / str(home))
@@ -279,12 +280,12 @@ class WarmHome:
         await self._note_put_away(due, is_unfinished=is_unfinished or self.is_behind)
 
     async def _record_sent(self, app: App) -> None:
-        """Record what was sent and could not be recorded while the home was open: the next one would send it again.
+        """Record the parts that were sent while the home was open and are not recorded: the next run would repeat them.
 
         Where PostgreSQL is away, or the disk is full, it is tried for as long as that may last.
         """
         ends = app.clock.monotonic() + _RECORD_SECONDS
-        while sent := app.delivery.unrecorded:
+        while sent := app.delivery.list_unrecorded():
             try:
                 await asyncio.to_thread(
                     self._services.copies.record_sent, self.activation, self.home, sent, app.clock.now()

@@ -159,7 +159,7 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
     await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]
     assert [state for _, state, _ in await house.states()] == ["sent", "sent"]
-    assert not house.delivery.unrecorded
+    assert not house.delivery.list_unrecorded()
 
 
 async def test_a_part_that_was_sent_is_known_until_that_is_recorded(
@@ -178,7 +178,7 @@ async def test_a_part_that_was_sent_is_known_until_that_is_recorded(
         await asyncio.sleep(0)
     await house.delivery.queue.stop(0.0)
     assert house.channel.texts == ["one"]
-    assert house.delivery.unrecorded == (failed[0],)
+    assert house.delivery.list_unrecorded() == (failed[0],)
 
 
 @pytest.mark.parametrize("method", ["load_pending_after", "record_failure", "give_up"])
