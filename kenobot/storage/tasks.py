@@ -124,11 +124,6 @@ def get_task(connection: Connection, number: int) -> Task | None:
     return next(_load(connection, "task.id = ?", number), None)
 
 
-def find_by_message(connection: Connection, inbox_id: int) -> Task | None:
-    """Return the task whose work an inbox row is."""
-    return next(_load(connection, "task.inbox_id = ?", inbox_id), None)
-
-
 def find_by_origin(connection: Connection, origin: int) -> Task | None:
     """Return the task that a message began."""
     return next(_load(connection, "origin = ?", origin), None)
