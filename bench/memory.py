@@ -43,7 +43,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.times import stamp
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

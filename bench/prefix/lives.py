@@ -15,7 +15,7 @@ from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, P
 from kenobot.gateway.access import Access
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_testing.simulation import Simulation
 from tests.constants import constants_changed
 

@@ -14,7 +14,7 @@ from kenobot.identity.identity_files import Identity
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.messages import Inbound
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_evals.recall import datasets
 from kenobot_evals.recall.datasets import Conversation, Question
 from kenobot_evals.recall.eval_home import SESSION, EvalHome, ProgressCallback, build_embedder, open_eval_home

@@ -44,7 +44,9 @@ from kenobot.ports.signals import (
 from kenobot.storage import outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.edits import changes
-from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
+from kenobot.storage.message_identity import has_bad_ids, message_digest
 from kenobot.storage.outbox import Destination
 
 _log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage, join_message, load_pending
+from kenobot.storage.inbox_rows import PendingMessage, join_message, load_pending
 from kenobot.storage.turn_steps import drop_steps
 
 TaskState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]

@@ -10,7 +10,7 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from tests.scene import Scene
 
 _TICK = 100  # steps of SQLite's virtual machine

@@ -39,7 +39,7 @@ from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation, message_rows, prompt_prefix
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import StoredMessage
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.prompt_prefix import PromptPrefix
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")

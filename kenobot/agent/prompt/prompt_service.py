@@ -26,7 +26,7 @@ from kenobot.ports.memory_files import Mirror
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from kenobot.ports.provider import Block
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 AGENDA = "### What the agenda says"
 

@@ -17,7 +17,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 _log = logging.getLogger(__name__)
 

@@ -49,7 +49,7 @@ from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import join_replies
 from kenobot.storage import inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.task_run import TaskRun

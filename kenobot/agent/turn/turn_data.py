@@ -18,7 +18,7 @@ from kenobot.ports.provider import ToolCall
 from kenobot.ports.turns import ReplyGrade
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage import outbox
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:

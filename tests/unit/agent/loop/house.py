@@ -9,9 +9,10 @@ from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.core.bus import Bus
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ports.messages import Inbound
-from kenobot.storage import inbox as mail
+from kenobot.storage import inbox_rows
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Inbox, PendingMessage
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
 
@@ -92,9 +93,9 @@ class House:
             if self.during is not None:
                 await self.during(pending)
             if pending.inbound.text in self.out_of_reach:
-                await self.database.write(lambda c: mail.defer(c, pending.id, attempt))
+                await self.database.write(lambda c: inbox_rows.defer(c, pending.id, attempt))
                 return False
-            await self.database.write(lambda c: mail.finish(c, pending.id, attempt, "answered", START))
+            await self.database.write(lambda c: inbox_rows.finish(c, pending.id, attempt, "answered", START))
             return True
         except asyncio.CancelledError:
             self.parked.append(pending.id)

@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from tests.samples import inbound, rows
 from tests.unit.agent.loop.house import House
 from tests.waiting import until

@@ -20,7 +20,7 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.provider import Delta, Request, ToolCall
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.tools.clock import Clock
 from kenobot_testing.clock import EagerClock
 from tests import waiting
