@@ -13,7 +13,8 @@ from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.agent.commands.order_patterns import prepare_to_read
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.intake_policy import IntakePolicy
+from kenobot.agent.loop import AgentLoop
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments

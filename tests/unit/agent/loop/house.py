@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from random import Random
 
-from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.intake_policy import IntakePolicy
+from kenobot.agent.loop import AgentLoop
 from kenobot.core.bus import Bus
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ports.messages import Inbound
@@ -64,7 +65,7 @@ class House:
         self.at_work: Counter[str] = Counter()
         self.most_at_once = 0
         self.most_in_a_chat = 0
-        self.parked: list[int] = []
+        self.deferred: list[int] = []
         self.out_of_reach: set[str] = set()
         self.back = asyncio.Event()
         self.waits: list[float] = []
@@ -98,7 +99,7 @@ class House:
             await self.database.write(lambda c: inbox_rows.finish(c, pending.id, attempt, "answered", START))
             return True
         except asyncio.CancelledError:
-            self.parked.append(pending.id)
+            self.deferred.append(pending.id)
             await self.inbox.release(pending.id, attempt)
             raise
         finally:
