@@ -25,7 +25,8 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptLimits, PromptRequest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex

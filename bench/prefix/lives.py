@@ -11,7 +11,8 @@ from bench.month import run as month
 from bench.month import script
 from bench.years import run as years
 from bench.years.talk import FactProbe, TalkGenerator
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptLimits, PromptRequest
 from kenobot.gateway.access import Access
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound

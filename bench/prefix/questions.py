@@ -8,7 +8,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.distractors import fill_crowd
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptContext, PromptLimits, PromptRequest
 from kenobot.core.settings.home import Home
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.clock import SystemClock

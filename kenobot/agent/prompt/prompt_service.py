@@ -6,7 +6,8 @@ from functools import partial
 from typing import TypeVar
 
 from kenobot.agent.experts import reranking
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptContext, PromptRequest
 from kenobot.cognitive.memory import (
     EmbeddingWorker,
     MemoryPack,

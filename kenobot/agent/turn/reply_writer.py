@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kenobot.agent.commands.command import CommandCall, button_rows
 from kenobot.agent.media.message_words import message_pictures
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import secret_question
 from kenobot.agent.turn.file_answer import answer_file

@@ -13,7 +13,7 @@ from kenobot.agent.commands.registry import OFFER_CALENDAR, find_spoken_language
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts

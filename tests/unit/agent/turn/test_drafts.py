@@ -27,7 +27,7 @@ from tests import waiting
 from tests.scene import Chatter, Scene
 
 if TYPE_CHECKING:
-    from kenobot.agent.prompt.context_builder import PromptContext
+    from kenobot.agent.prompt.prompt_context import PromptContext
     from kenobot.agent.turn.previews import Previews
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
