@@ -48,7 +48,9 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
         for rival in list_rivals(connection, each.record.id, query.scopes)
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
-    return replace(found, shown=tuple(sort_newest_first([*shown.values()][:_MOST_FOUND])))
+    chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])
+    former = MemoryReader.find_former(connection, [each.record for each in chosen], query)
+    return replace(found, shown=tuple(chosen), former=former)
 
 
 def _choose_by_judge(

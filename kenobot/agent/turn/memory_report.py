@@ -72,8 +72,8 @@ class _Finding:
         """List the sections of a report that show it."""
         if self.agenda:
             return [f"{AGENDA}\n{self.agenda}"]
-        if memories := self.report.memories:
-            return ["\n".join([f"{FOUND} ({self.report.level})", *(memory.line for memory in memories)])]
+        if lines := [each.line for each in (*self.report.memories, *self.report.former)]:
+            return ["\n".join([f"{FOUND} ({self.report.level})", *lines])]
         return [UNPLANNED] if self.of_plans else []
 
 
@@ -231,6 +231,7 @@ class MemoryReporter:
             pending.session,
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
+            account="" if pending.inbound.private else pending.inbound.user,
         )
         asker = AgendaAsker(pending, principal, language, query.now, self._zone)
         return await self._database.read(partial(self._find, query, asker))
