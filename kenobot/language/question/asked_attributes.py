@@ -7,18 +7,15 @@ import re
 from collections.abc import Mapping
 
 from kenobot.core import lazy
-from kenobot.language.lexicon import fill_parts, load_tables
+from kenobot.language.lexicon import join_phrases, load_tables
 from kenobot.language.words import fold
 
 _TABLES = load_tables("kenobot.language.question", "asked_attributes.toml")
 _OWN, _OTHERS = (
-    {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES[of_whom].items()}
+    {name: lazy.regex(rf"(?<!\w)(?:{patterns})") for name, patterns in join_phrases(_TABLES, of_whom).items()}
     for of_whom in ("own", "others")
 )
-_TOLD = {
-    name: lazy.regex(rf"(?:{fill_parts('|'.join(patterns), _TABLES['jobs'])})")
-    for name, patterns in _TABLES["told"].items()
-}
+_TOLD = {name: lazy.regex(rf"(?:{patterns})") for name, patterns in join_phrases(_TABLES, "told").items()}
 ASKED_ATTRIBUTES = frozenset(_OWN)
 """The names of the attributes that are read."""
 

@@ -21,8 +21,8 @@ from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 
 _MOST = 8  # of one answer
-_OF_SLEEP = " sleep"
-_BY_NIGHT = "superseded sleep reasons.later_otherwise"  # other nights merge what says the same
+_ENDINGS = frozenset({"superseded", "invalidated", "undone", ""})  # the last two: again, by an undo of an undo; in a file
+_OF_SLEEP, _OTHERWISE = " sleep ", "reasons.later_otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,11 @@ def _list_ended(connection: Connection, found: Sequence[int], query: MemoryQuery
     rows = {row.id: row for row in reversed(recall_rows.list_former(connection, found, query.reach))}
     known = records.by_ids(connection, [*rows, *(row.by for row in rows.values())], query.reach)
     for row in reversed(rows.values()):
-        record, how = known[row.id], row.how
-        if (_OF_SLEEP in how and how != _BY_NIGHT) or (record.status == "invalidated" and how != "invalidated"):
-            continue  # merged with what says the same, or taken back
+        record, (kind, by_sleep, reason) = known[row.id], row.how.partition(_OF_SLEEP)
+        if kind not in _ENDINGS or (by_sleep and reason != _OTHERWISE):
+            continue  # merged with what says the same
+        if record.status == "invalidated" and kind != "invalidated":
+            continue  # taken back
         yield _Replaced(record, known.get(row.by), record.valid_to or record.updated, record.status == "invalidated")
 
 
