@@ -88,9 +88,7 @@ def _choose_by_judge(
 
 def _are_merely_nearest(shown: Sequence[RecalledMemory], asked: "_Asked") -> bool:
     """Return whether all are hardly more than the nearest there are, or tell of others what is asked of the speaker."""
-    return all(
-        each.relevance < _POLICY.min_relevance or asked.is_told_of_others_by([each]) for each in shown
-    )
+    return all(each.relevance < _POLICY.min_relevance or asked.is_told_of_others_by([each]) for each in shown)
 
 
 def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:

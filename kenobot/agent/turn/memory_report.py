@@ -72,7 +72,8 @@ class _Finding:
         """List the sections of a report that show it."""
         if self.agenda:
             return [f"{AGENDA}\n{self.agenda}"]
-        if lines := [each.line for each in (*self.report.memories, *self.report.former)]:
+        lines = [memory.line for memory in self.report.memories] + [former.line for former in self.report.former]
+        if lines:
             return ["\n".join([f"{FOUND} ({self.report.level})", *lines])]
         return [UNPLANNED] if self.of_plans else []
 

@@ -21,7 +21,8 @@ _CHANGES = lazy.regex(
 _NOT_THAT = lazy.regex(r",? (?:and |y )?(?:not|no|rather than|instead of|en (?:vez|lugar) de) (?P<was>[^,;.!?]+)\W*\Z")
 _CORRECTS = lazy.regex(
     r"(?<!\w)(?:i meant|i mean|typo|misspelled|misheard|wrong|mistake[sn]?|queria decir|quise decir|quiero decir|errata"
-    r"|me equivoque|me he equivocado|me confundi|error|mal dicho|nunca (?:he|ha|fui|fue|vivi)|never (?:was|were|lived|had))(?!\w)"
+    r"|me equivoque|me he equivocado|me confundi|error|mal dicho|nunca (?:he|ha|fui|fue|vivi)"
+    r"|never (?:was|were|lived|had))(?!\w)"
 )
 
 

@@ -35,7 +35,7 @@ def find_attribute_of_another(question: str) -> str:
 def tells_attribute(attribute: str, text: str) -> bool:
     """Return whether a text tells this attribute of its speaker."""
     pattern = _TOLD.get(attribute)
-    return pattern is not None and pattern.match(fold(text[:_LONGEST]).replace("’", "'").lstrip(" ¡\"“«")) is not None
+    return pattern is not None and pattern.match(fold(text[:_LONGEST]).replace("’", "'").lstrip(' ¡"“«')) is not None
 
 
 def has_telling(attribute: str) -> bool:

@@ -190,8 +190,9 @@ def _quote_line(line: MemoryLine, reading: ParsedRequest, *, always_dated: bool 
     """
     day = line.day if line.day != reading.today else _say(reading, "today") if always_dated and line.day else ""
     text, marks = line.text, [day] if day else []
-    for phrase, ended in (("until", line.until), ("replaced", line.replaced)):
-        marks += [_say(reading, phrase, _say(reading, "today") if ended == reading.today else ended)] if ended else []
+    if ended := line.until or line.replaced:
+        phrase: Phrase = "until" if line.until else "replaced"
+        marks.append(_say(reading, phrase, _say(reading, "today") if ended == reading.today else ended))
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""

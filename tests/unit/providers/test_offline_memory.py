@@ -195,7 +195,9 @@ def test_what_was_replaced_is_quoted_with_its_end(question: str, line: str, said
 
 def test_what_was_replaced_is_nothing_in_view() -> None:
     """What a prompt shows of former memories is not part of all that is remembered."""
-    memory = "### Remembered about this\n- I like tea\n\n### Replaced since\n- I like milk _(2026-01-02, until 2026-02-03)_"
+    memory = (
+        "### Remembered about this\n- I like tea\n\n### Replaced since\n- I like milk _(2026-01-02, until 2026-02-03)_"
+    )
     assert ask("what do you know about me?", system=memory).splitlines()[1:] == ["- “I like tea”"]
 
 

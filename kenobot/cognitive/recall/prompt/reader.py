@@ -15,7 +15,14 @@ from kenobot.cognitive.recall.prompt.full_load import FullLoader, Scratchpad, re
 from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results import render
-from kenobot.cognitive.recall.results.memory import NO_MEMORY, FormerMemory, MemoryPack, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import (
+    NO_MEMORY,
+    FormerMemory,
+    MemoryPack,
+    MemoryQuery,
+    RecalledMemory,
+    SearchReport,
+)
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import events, records
 from kenobot.language.question.question import parse_question

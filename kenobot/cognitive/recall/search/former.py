@@ -1,4 +1,4 @@
-"""Find what was so before, where a question asks for it: what the memories that are found took the place of.
+"""Find the former memories that those which a search found took the place of, where a question asks for the past.
 
 Nothing that was forgotten, taken back or corrected as wrong, and of what was told in a group only the asker's own. That
 it was so until then is said where the words that replaced it tell of a change; else only that it was told before.
@@ -21,13 +21,18 @@ from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
 
 _MOST = 8  # of one answer
-_ENDINGS = frozenset({"superseded", "invalidated", "undone", ""})  # the last two: again, by an undo of an undo; in a file
+_ENDINGS = frozenset(
+    {"superseded", "invalidated", "undone", ""}
+)  # the last two: again, by an undo of an undo; in a file
 _OF_SLEEP, _OTHERWISE = " sleep ", "reasons.later_otherwise"
 
 
 @dataclass(frozen=True, slots=True)
 class _Replaced:
-    """A record as it was. by: what took its place, or a part of it. ended: when, ISO-8601. wrong: a model called it so."""
+    """A record as it was. by: the record that took its place, or a part of it. ended: when, ISO-8601 text.
+
+    wrong: it was ended as no longer true, which a model says of what changed as well.
+    """
 
     record: Record
     by: Record | None
@@ -38,7 +43,7 @@ class _Replaced:
 def find_former(
     connection: Connection, found: Sequence[Record], query: MemoryQuery, room: int
 ) -> tuple[FormerMemory, ...]:
-    """Find what `found` took the place of, the nearest first; nothing for other questions. room: tokens that are left."""
+    """Find what `found` took the place of, the nearest first; nothing for other questions. room: tokens left for it."""
     if not found or not query.asks_past:
         return ()
     numbers = [record.id for record in found]

@@ -33,8 +33,8 @@ from kenobot.cognitive.recall.search.current_beside import put_current_beside
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.recall.search.former import find_former
 from kenobot.cognitive.recall.search.fit import is_told_together, keep_fitting, keep_on_topic, turns_fit
+from kenobot.cognitive.recall.search.former import find_former
 from kenobot.cognitive.recall.search.judge import (
     CONFIDENCE_LEVELS,
     answer_level,

@@ -12,7 +12,9 @@ from tests.unit.cognitive.recall.house import REACH, Memory
 PAST = "where did I live before?"
 
 
-async def replace(memory: Memory, old: str, new: str, *, kind: str = "superseded", status: str = "", **values: str) -> int:
+async def replace(
+    memory: Memory, old: str, new: str, *, kind: str = "superseded", status: str = "", **values: str
+) -> int:
     """A memory and one in its place; the number of the newer."""
     first = await memory.learn(old, days_ago=9)
     second = await memory.learn(new, days_ago=4, **values)

@@ -7,8 +7,9 @@ from tests.cases import each
 @each(
     "question",
     [
-        "where did I live before?", "where did I live before Bilbao?", "Where did I use to live?", "where have I lived before?",
-        "what was my address before this one?", "what's my previous address?", "what was my old phone number?",
+        "where did I live before?", "where did I live before Bilbao?", "Where did I use to live?",
+        "where have I lived before?",        "what was my address before this one?",
+        "what's my previous address?", "what was my old phone number?",
         "who was my boss last year?", "where did my sister Ana live before?", "what did I weigh two years ago?",
         "what was my sister's name before?", "was I vegetarian before?", "what car did I have before the Seat?",
         "where was I living last year?", "¿dónde vivía antes?", "¿Dónde vivía antes de Bilbao?", "donde vivi antes",
