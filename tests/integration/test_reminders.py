@@ -248,6 +248,24 @@ async def test_a_reminder_of_a_group_names_who_asked(tmp_path: Path) -> None:
         assert "sleep" in await house.say("/reminders", chat="2")
 
 
+@pytest.mark.parametrize("order", ["done", "remind me again in 20 minutes", "hecho"])
+async def test_a_guest_of_a_group_cannot_settle_what_another_was_told(tmp_path: Path, order: str) -> None:
+    """Neither by words nor as an order to be reminded again; who asked for it can, also when another's came behind."""
+    clock = EagerClock()
+    group: dict[str, Any] = {"chat": "-7", "private": False}
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("remind me in 10 minutes to call Bob", user="2", user_name="Bea", **group)
+        assert await step(house, "+11") == "⏰ Bea: call Bob"
+        told = await house.say(order, user="3", user_name="Carl", **group)
+        assert "call Bob" not in told
+        assert await house.rows("SELECT state FROM occurrence") == [("sent",)]
+        await house.say("remind me in 10 minutes to eat", user="3", user_name="Carl", **group)
+        assert await step(house, "+11") == "⏰ Carl: eat"
+        assert "call Bob" in await house.say(order, user="2", user_name="Bea", **group)
+        (first, second) = await house.rows("SELECT state FROM occurrence WHERE told_at != '' ORDER BY id")
+        assert first != ("sent",) and second == ("sent",)
+
+
 async def test_a_forwarded_order_is_not_obeyed(tmp_path: Path) -> None:
     """It is something to read."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
