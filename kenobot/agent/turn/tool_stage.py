@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
@@ -250,7 +251,7 @@ class ToolStage:
             lambda query: self._search(data, prepared, query),
             TurnAgenda(self.database, self.clock, self.zone, data),
             TurnMemory(self.database, self.clock, self.zone, data),
-            read_fetched,
+            partial(read_fetched, now=self.clock.now()),
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
             may_ask=tool_input.may_ask(data),
