@@ -1,10 +1,10 @@
 """Read the text of a document: a program of its own, with limits of memory and time, that prints it.
 
 Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS NOW`. Of KenoBot it imports the readers of
-`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. NOW: an ISO-8601 moment, or "". It prints as many characters as it
-is asked for; then a NUL and how many there are in all, with a "+" where time was up before all were counted. Exit: 0;
-3 where the reader's package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to
-far too much; 6 for none that is known; 1 for any other failure.
+`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. NOW: an ISO-8601 moment, or "". It
+prints as many characters as it is asked for; then a NUL and how many there are in all, with a "+" where time was up
+before all were counted. Exit: 0; 3 where the reader's package is not installed; 4 for a document that is locked by a
+password; 5 for one that unpacks to far too much; 6 for none that is known; 1 for any other failure.
 """
 
 import os

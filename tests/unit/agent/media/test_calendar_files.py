@@ -87,9 +87,9 @@ def test_of_a_series_that_has_run_for_long_what_is_to_come_is_read(start: str, l
 
 def test_of_the_events_of_years_what_is_to_come_is_read() -> None:
     """As a calendar that is exported whole has them; how many there are in all is said."""
-    events = [f"BEGIN:VEVENT\nUID:{n}\nSUMMARY:Old {n}\nDTSTART:2025{n % 12 + 1:02}{n % 28 + 1:02}T090000Z\nEND:VEVENT\n"
-              for n in range(600)]  # fmt: skip
-    events.append("BEGIN:VEVENT\nUID:x\nSUMMARY:Dentist\nDTSTART:20260301T090000Z\nEND:VEVENT\n")
+    event = "BEGIN:VEVENT\nUID:{name}\nSUMMARY:{name}\nDTSTART:{day}T090000Z\nEND:VEVENT\n"
+    events = [event.format(name=f"Old {n}", day=f"2025{n % 12 + 1:02}{n % 28 + 1:02}") for n in range(600)]
+    events.append(event.format(name="Dentist", day="20260301"))
     raw = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{''.join(events)}END:VCALENDAR\n".encode()
     now = datetime(2026, 2, 15, 15, 30, tzinfo=UTC)
     assert [*calendar_lines(raw, now)] == ["Calendar, events: 601", "- 2026-03-01 09:00 (UTC): Dentist"]
