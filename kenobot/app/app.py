@@ -215,7 +215,7 @@ class App:
             from kenobot.agenda.delivery import ReminderDelivery
 
             parts = self.database, self.clock, self.zone, self._messenger, self.access
-            self._reminders = ReminderDelivery(*parts, {"morning": self._compose_morning})
+            self._reminders = ReminderDelivery(*parts, {"morning": self._compose_morning}, self.owner_alerts.find_home)
         return self._reminders
 
     def _compose_morning(self, connection: Connection, job: "Job", at: datetime) -> str | None:
