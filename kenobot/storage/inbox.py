@@ -23,6 +23,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.sentences import change_values, pack_text
 from kenobot.storage import attachments as attachment_rows
+from kenobot.storage.claims import make_fence
 from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
@@ -475,12 +476,6 @@ def add_task_message(connection: Connection, inbound: Inbound, origin: int, trac
     return number
 
 
-def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
-    """Return whether `attempt` is at work on a message."""
-    where = "id = ? AND attempts = ? AND state = 'claimed'"
-    return connection.execute(f"SELECT 1 FROM inbox WHERE {where}", (message, attempt)).fetchone() is not None
-
-
 def newest_id(connection: Connection) -> int:
     """Return the id of the message that came last; 0 where none did."""
     found: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").fetchone()[0]
@@ -507,7 +502,7 @@ def finish(
         (end, pack_text(reason), at.isoformat(), message, attempt),
     ).fetchall()
     if not received:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
+        raise make_fence(connection, message, attempt)
     if not is_whole:
         connection.execute(
             "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
@@ -527,7 +522,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
         "SELECT patience_sent FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
     ).fetchone()
     if row is None:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
+        raise make_fence(connection, message, attempt)
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = attempts - 1, patience_sent = 1 WHERE id = ? AND attempts = ?",
         mine,
