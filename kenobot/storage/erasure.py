@@ -168,7 +168,7 @@ def erase_turns(
 
 
 def _interrupt_turns(connection: Connection, lines: Sequence[str]) -> None:
-    """Have the turns under way begin anew: from what their tools did, without the replies to their prompts."""
+    """Make the turns under way begin anew: from what their tools did, without the replies to their prompts."""
     withdraw_claims(connection)
     connection.execute(_DROP_LAST_REPLIES)
     connection.execute(_BLANK_REPLIES)
