@@ -212,12 +212,13 @@ class FormerMemory:
     """A memory in whose place there is now one that was found, or one on the way to it.
 
     record: as it was. ended: the day on which it gave way, YYYY-MM-DD. held: it was so until then, as far as was told;
-    otherwise it was said before, and may never have been so.
+    otherwise it was said before, and may never have been so. partly: a part of its words still holds.
     """
 
     record: Record
     ended: str
     held: bool
+    partly: bool = False
     line: str = ""
     tokens: int = 0
 
