@@ -563,6 +563,21 @@ async def test_failures_are_told_apart(
     assert all(sentences.render(problem, "es") != problem for problem in told)
 
 
+async def test_a_page_of_a_proxy_is_no_refusal_of_meta(platform: WhatsApp, tmp_path: Path) -> None:
+    """The answer is tried again, and the owner hears nothing of a token."""
+    part = Outbound(1, "whatsapp", ANA, MessagePart("hi"), "trace")
+    async with running(platform, channel := bot(platform, tmp_path)) as sink:
+        for status, page in ((401, "<html>"), (403, "<html>"), (404, '{"message": "no"}'), (403, '{"error": "no"}')):
+            platform.pages.append((status, page))
+            with pytest.raises(Unavailable, match="not WhatsApp"):
+                await channel.send(part)
+        platform.pages.append((429, "<html>"))
+        with pytest.raises(RateLimited):
+            await channel.send(part)
+        assert await channel.send(part)
+    assert not sink.reports
+
+
 async def test_a_token_that_is_refused_is_told_to_the_owner_and_messages_come_in(
     platform: WhatsApp, tmp_path: Path
 ) -> None:
