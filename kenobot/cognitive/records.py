@@ -121,6 +121,9 @@ class Records:
     list_told_by = staticmethod(records.newest_from_messages)
     """Return which of the newest `among` memories of a scope are made of these turns, by number."""
 
+    list_newest_about = staticmethod(records.list_newest_about)
+    """List the newest live facts of a scope about a subject, at most so many, in the order they came."""
+
     @staticmethod
     def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
         """List the live memories of a scope that hold an attribute of a subject."""

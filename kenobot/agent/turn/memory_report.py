@@ -47,7 +47,7 @@ from kenobot.ports.memory_files import Mirror
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
@@ -72,8 +72,9 @@ class _Finding:
         """List the sections of a report that show it."""
         if self.agenda:
             return [f"{AGENDA}\n{self.agenda}"]
-        if memories := self.report.memories:
-            return ["\n".join([f"{FOUND} ({self.report.level})", *(memory.line for memory in memories)])]
+        lines = [memory.line for memory in self.report.memories] + [former.line for former in self.report.former]
+        if lines:
+            return ["\n".join([f"{FOUND} ({self.report.level})", *lines])]
         return [UNPLANNED] if self.of_plans else []
 
 
@@ -231,6 +232,7 @@ class MemoryReporter:
             pending.session,
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
+            account="" if pending.inbound.private else pending.inbound.user,
         )
         asker = AgendaAsker(pending, principal, language, query.now, self._zone)
         return await self._database.read(partial(self._find, query, asker))

@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,7 +26,13 @@ from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
-from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules, without_noted
+from kenobot.language.facts.rule_extraction import (
+    RuleFacts,
+    extract_by_rules,
+    join_rule_facts,
+    mark_as_rules,
+    without_noted,
+)
 from kenobot.language.provenance import without_quotes
 from kenobot.ledger.expert_rest import EXTRACTION, ExpertRest
 from kenobot.ledger.ledger import NO_CALL, ModelCall
@@ -278,12 +284,28 @@ class ExtractionWorker(PerChatWorker):
         self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
     ) -> ExtractionResult:
         """Extract the facts of a batch by rules, with the memories it may end. plain: its texts by message."""
+        found = join_rule_facts(
+            self._extract_of(connection, session, batch, {n: plain[n] for n in numbers})
+            for numbers in _group_by_account(batch.turns, plain)
+        )
+        if not found.facts:  # most turns give nothing that rules understand
+            return ExtractionResult((), "rules")
+        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
+        noted = known_memories.select_told(connection, session=session, turns=told, policy=self._policy.extract)
+        facts = found.facts if self._model is None else mark_as_rules(found.facts)
+        facts = without_noted(facts, batch.turns, noted)
+        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
+
+    def _extract_of(
+        self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
+    ) -> RuleFacts:
+        """Extract the facts of one speaker's turns in a batch. plain: their texts by message."""
         first = next(turn for turn in batch.turns if turn.last_message in plain)
         known: list[Record] = []
         if any(map(heuristic.may_end_something, plain.values())):
-            known = known_memories.live_memories(connection, scope=first.scope)
+            known = known_memories.live_memories_of(connection, first)
         before = ""
-        if first == batch.turns[0] and heuristic.needs_before(plain[first.last_message]):
+        if (first == batch.turns[0] or first.account) and heuristic.needs_before(plain[first.last_message]):
             before = buffer.find_said_before(connection, session=session, turn=first)
 
         def messages() -> Iterator[Message]:
@@ -294,14 +316,7 @@ class ExtractionWorker(PerChatWorker):
                     yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
                     last = text
 
-        found = extract_by_rules(messages(), known)
-        if not found.facts:  # most turns give nothing that rules understand
-            return ExtractionResult((), "rules")
-        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
-        noted = known_memories.select_told(connection, session=session, turns=told, policy=self._policy.extract)
-        facts = found.facts if self._model is None else mark_as_rules(found.facts)
-        facts = without_noted(facts, batch.turns, noted)
-        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
+        return extract_by_rules(messages(), known)
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
@@ -358,3 +373,12 @@ class ExtractionWorker(PerChatWorker):
         counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}
         origin = {"session": session, "by": found.by}
         await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", **origin, **counted, tokens=found.use.tokens)
+
+
+def _group_by_account(turns: Sequence[ConversationTurn], wanted: Container[int]) -> Iterator[list[int]]:
+    """Yield the messages among those wanted of each speaker, who goes on about and ends their own words alone."""
+    found: dict[str, list[int]] = {}
+    for turn in turns:
+        if turn.last_message in wanted:
+            found.setdefault(turn.account, []).append(turn.last_message)
+    yield from found.values()

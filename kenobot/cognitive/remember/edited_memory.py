@@ -94,7 +94,7 @@ def _count_shared(text: str, other: str) -> int:
 def _read(connection: Connection, turn: ConversationTurn, zone: ZoneInfo) -> RuleFacts:
     known: Sequence[Record] = ()
     if heuristic.may_end_something(turn.text):
-        known = known_memories.live_memories(connection, scope=turn.scope)
+        known = known_memories.live_memories_of(connection, turn)
     return extract_by_rules([Message(turn.text, turn.at.astimezone(zone).date())], known)
 
 

@@ -183,6 +183,21 @@ class FakeTelegram:
         return Answer(SENT if is_message else me if method == "getMe" else True).response()
 
 
+@asynccontextmanager
+async def serve(fake: FakeTelegram) -> AsyncIterator[None]:
+    """Serve the stand-in on a loopback port of its own."""
+    app = web.Application()
+    app.router.add_post("/bot{token}/{method}", fake.handle)
+    app.router.add_get("/file/bot{token}/{path}", fake.hand_over)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    fake.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/bot"
+    yield
+    await runner.cleanup()
+
+
 def _posted(value: str | bytes | bytearray | web.FileField) -> str:
     """Return what was posted in a field; of a file its name and, after a line break, its content."""
     return f"{value.filename}\n{value.file.read().decode()}" if isinstance(value, web.FileField) else str(value)

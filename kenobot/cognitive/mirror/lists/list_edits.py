@@ -97,6 +97,8 @@ class ListFileEdit(ListFile):
         chunks = lines.chunks
         standing: dict[int, int | None] = {}
         self._spared.update(self._edits.left)
+        left = (was for how, was in self._edits.origins.values() if how in ("kept", "moved", "copied"))
+        self._spared.update(was for was in left if was is not None)
         for line, (at, text) in enumerate(zip(lines.places, lines.new, strict=True)):
             how, was = self._edits.origins.get(line, ("added", None))
             mark = list_layout.fact_mark(self.role.kind, chunks[at])
