@@ -19,6 +19,7 @@ from kenobot.language.question.asked_attributes import (
     has_telling,
     tells_attribute,
 )
+from kenobot.language.question.asked_past import asks_past, without_past_words
 from kenobot.language.question.asked_things import list_untold
 from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
@@ -160,6 +161,7 @@ def _are_of_other_things(memory: Memory, question: str, shown: Sequence[Recalled
 
     No model reads them here, who would see that the boiler's code is not the garage's.
     """
+    question = without_past_words(question) if asks_past(question) else question
     untold = {each.record.id: list_untold(question, each.record.text) for each in shown}
     if not all(untold.values()):
         return False
