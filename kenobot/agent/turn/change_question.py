@@ -7,16 +7,17 @@ in confidence, of each pair of words once, and a few times a day at most.
 
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import ASKED, KIND, NOT_ASKED, ChangePayload, open_change
+from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.memory import Memory, SideIndex, Telling
+from kenobot.cognitive.memory import Memory, Promises, SideIndex, Telling
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.language.changes.bare_correction import corrects_value, join_correction
+from kenobot.language.changes.corrected_time import corrects_time, find_corrected_day
 from kenobot.language.changes.likely_change import StandingStatement, find_changed
 from kenobot.language.changes.meant_clause import find_clause
 from kenobot.language.changes.value_phrase import has_parts
@@ -24,6 +25,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.statements.sentence_core import read_core
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_changes import ASKED, NOT_ASKED
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import approvals, message_rows
@@ -71,7 +73,7 @@ class ChangeAsker:
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
-        if new is None and corrects_value(turn.text, old.text):  # "it's 900" is about what was just said, or unclear
+        if new is None and _corrects(turn.text, old, said):  # "it's 900" is about what was just said, or unclear
             return None
         clause, is_put = find_clause(turn.text, said, old.text), self._has_questions_left(connection, at)
         question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause, is_put)
@@ -80,17 +82,27 @@ class ChangeAsker:
         return None if _was_asked(connection, question) else question
 
     def choose_corrected(self, connection: Connection, turn: ConversationTurn, at: datetime) -> ChangeQuestion | None:
-        """Choose the memory told a moment ago that a message of few words puts right."""
-        if not _is_own_word(turn) or not self._has_questions_left(connection, at):
+        """Choose the memory told a moment ago that a message of few words puts right.
+
+        Where the day had enough questions, it is chosen without one: what is right is noted, and both are shown.
+        """
+        if not _is_own_word(turn):
             return None
-        last = next(reversed(_standing(connection, turn)), None)
-        if last is None or turn.at - datetime.fromisoformat(last.created) > _SAME_MOMENT:
+        said = turn.at.astimezone(self._zone).date()
+        lately = (each for each in _list_last_told(connection, turn) if _corrects(turn.text, each, said))
+        old = next(lately, None)
+        if old is None:
             return None
-        if not corrects_value(turn.text, last.text):
-            return None
-        clause = find_clause(turn.text, turn.at.astimezone(self._zone).date(), last.text)
-        noted = join_correction(last.text, turn.text)
-        question = ChangeQuestion(last, None, key_of(turn.text), noted, clause)
+        is_put, due = self._has_questions_left(connection, at), Promises.due_on(old)
+        question = ChangeQuestion(
+            old,
+            None,
+            key_of(turn.text),
+            join_correction(old.text, turn.text),
+            find_clause(turn.text, said, old.text),
+            find_corrected_day(turn.text, due, said).isoformat() if due is not None else "",
+            is_put,
+        )
         return None if _was_asked(connection, question) else question
 
     def open(
@@ -150,6 +162,20 @@ def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
     """Select the memories that a turn may be asked about, oldest first."""
     found = Telling.list_changeable(connection, turn.scope, turn.text)
     return [record for record in found if _may_be_asked_about(record, turn.inbox_id)]
+
+
+def _list_last_told(connection: Connection, turn: ConversationTurn) -> list[Record]:
+    """List the memories of the message that told any last, a moment before a turn, the newest first."""
+    told = _standing(connection, turn)
+    if not told or turn.at - datetime.fromisoformat(told[-1].created) > _SAME_MOMENT:
+        return []
+    sources = {*told[-1].source_message_ids}
+    return [each for each in reversed(told) if each is told[-1] or sources & {*each.source_message_ids}]
+
+
+def _corrects(message: str, record: Record, said: date) -> bool:
+    """Return whether a message, said on a day, names only another value, day or hour for what a memory says."""
+    return corrects_value(message, record.text) or corrects_time(message, record.text, said)
 
 
 def _has_ended_something(connection: Connection, record: int) -> bool:

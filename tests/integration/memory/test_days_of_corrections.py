@@ -20,11 +20,12 @@ DAYS = (
 NEW_DAY = "I have a dentist appointment on Thursday at 10"
 
 
-def home(folder: Path, at: str, zone: str = "UTC", provider: Provider | None = None) -> Scene:
-    """A bot of an owner in a zone. at: the moment, in UTC."""
+def home(folder: Path, at: str, zone: str = "UTC", provider: Provider | None = None, asks: int = 5) -> Scene:
+    """A bot of an owner in a zone. at: the moment, in UTC. asks: questions of a day."""
     clock = EagerClock(datetime.fromisoformat(at).replace(tzinfo=UTC))
     who = provider or offline(folder, clock)
-    return Scene(folder, provider=who, clock=clock, extraction=True, environ={"KENOBOT_BOT__TIMEZONE": zone})
+    environ = {"KENOBOT_BOT__TIMEZONE": zone, "KENOBOT_MEMORY__ASK_CHANGES": asks}
+    return Scene(folder, provider=who, clock=clock, extraction=True, environ=environ)
 
 
 @pytest.mark.parametrize(
