@@ -100,8 +100,8 @@ class ChangeAsker:
             key_of(turn.text),
             join_correction(old.text, turn.text),
             find_clause(turn.text, said, old.text),
-            find_corrected_day(turn.text, due, said).isoformat() if due is not None else "",
             is_put,
+            find_corrected_day(turn.text, due, said).isoformat() if due is not None else "",
         )
         return None if _was_asked(connection, question) else question
 

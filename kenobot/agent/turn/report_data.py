@@ -20,8 +20,8 @@ class ChangeQuestion:
     """Return whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
 
     words: a fingerprint of what is new, by which the same pair is known. noted: what is to be noted of the message,
-    where nothing was. clause: the one of `old` that is meant, "" for all of it. due: the day of what is noted,
-    YYYY-MM-DD, "" for none. is_put: it is asked; else only both are shown together later.
+    where nothing was. clause: the one of `old` that is meant, "" for all of it. is_put: it is asked; else only both are
+    shown together later. due: the day of what is noted, YYYY-MM-DD, "" for none.
     """
 
     old: Record
@@ -29,8 +29,8 @@ class ChangeQuestion:
     words: str
     noted: str
     clause: str = ""
-    due: str = ""
     is_put: bool = True
+    due: str = ""
 
     def text(self, at: datetime, language: Language) -> str:
         """Word the question."""
