@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from kenobot.agenda.focus_rows import last_spoken
 from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
@@ -81,8 +82,10 @@ class ChangeAsker:
             return None
         return None if _was_asked(connection, question) else question
 
-    def choose_corrected(self, connection: Connection, turn: ConversationTurn, at: datetime) -> ChangeQuestion | None:
-        """Choose the memory told a moment ago that a message of few words puts right.
+    def choose_corrected(
+        self, connection: Connection, session: str, turn: ConversationTurn, at: datetime
+    ) -> ChangeQuestion | None:
+        """Choose the memory told a moment ago that a message of few words in a chat puts right.
 
         Where the day had enough questions, it is chosen without one: what is right is noted, and both are shown.
         """
@@ -91,7 +94,7 @@ class ChangeAsker:
         said = turn.at.astimezone(self._zone).date()
         lately = (each for each in _list_last_told(connection, turn) if _corrects(turn.text, each, said))
         old = next(lately, None)
-        if old is None:
+        if old is None or _spoke_of_reminder(connection, session, datetime.fromisoformat(old.created), at):
             return None
         is_put, due = self._has_questions_left(connection, at), Promises.due_on(old)
         question = ChangeQuestion(
@@ -171,6 +174,12 @@ def _list_last_told(connection: Connection, turn: ConversationTurn) -> list[Reco
         return []
     sources = {*told[-1].source_message_ids}
     return [each for each in reversed(told) if each is told[-1] or sources & {*each.source_message_ids}]
+
+
+def _spoke_of_reminder(connection: Connection, session: str, since: datetime, at: datetime) -> bool:
+    """Return whether a chat has spoken of a reminder since a moment: that may be what is put right."""
+    spoken = last_spoken(connection, session, at)
+    return spoken is not None and datetime.fromisoformat(spoken[1]) >= since.replace(microsecond=0)
 
 
 def _corrects(message: str, record: Record, said: date) -> bool:

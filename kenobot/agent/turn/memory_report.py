@@ -170,7 +170,9 @@ class MemoryReporter:
         asker, at = self._asker, self._clock.now()
         if asker is None or not pending.inbound.private:
             return None
-        return await self._database.read(lambda connection: asker.choose_corrected(connection, turn, at))
+        return await self._database.read(
+            lambda connection: asker.choose_corrected(connection, pending.session, turn, at)
+        )
 
     async def _find_changed(
         self, pending: PendingMessage, turn: ConversationTurn, decisions: Sequence[tuple[Candidate, Decision]]

@@ -35,14 +35,16 @@ def _find_due(before: Record, text: str, said: date, held: Mapping[str, str]) ->
     named = _list_days(text, told)
     if not named:
         return ""
-    if named <= _list_days(before.text, told):
+    former = _list_days(before.text, told)
+    if named <= former:
+        is_counted = held.get(_DUE) in {day.isoformat() for day in former}  # else something else said which day
         now = _read_due(text, told)
-        return now if _DUE in held and now != _read_due(before.text, told) else ""
+        return now if is_counted and now != _read_due(before.text, told) else ""
     return _read_due(text, said)
 
 
 def _list_days(text: str, said: date) -> set[date]:
-    return {each.day for each in days_named(fold(text), said)}
+    return {day for each in days_named(fold(text), said) for day in (each.day, each.last)}
 
 
 def _read_due(text: str, said: date) -> str:

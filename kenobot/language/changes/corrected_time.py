@@ -18,6 +18,7 @@ from kenobot.ports.frozen import dataclass
 _LONGEST = 100  # characters of such a correction
 _MOST_SENTENCES = 3
 _WEEK = timedelta(days=7)
+_NEAR = 3  # hours: of 6:00 and 18:00 the one that is so near to the former hour
 _ANY = datetime.combine(date(2024, 1, 1), time(12))  # where only whether it names a time counts
 _WORDS = "wait|hold on|sorry|oops|whoops|ups|digo|espera|perdon|perdona|my mistake|my bad|error mio|mejor dicho"
 _OPENS = lazy.regex(
@@ -40,7 +41,7 @@ _CONTRASTS = tuple(
     )
 )
 _FIGURE = lazy.regex(r"(?:a )?(?:las? )?(?P<figure>\d{1,2}(?:[:.]\d\d)?)")
-_BARE_WEEKDAY = lazy.regex(rf"(?:on|el|este|this)? ?(?:{'|'.join(WEEKDAYS)})")
+_BARE_WEEKDAY = lazy.regex(rf"(?:(?:on|el) )?(?:{'|'.join(WEEKDAYS)})(?! que viene| siguiente| proximo)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,7 @@ def _read_time_alone(text: str) -> str:
 def corrects_time(message: str, statement: str, said: date) -> bool:
     """Return whether a message, said on a day, names only another day or hour for what a statement says."""
     correction = find_time_correction(message)
-    known = read_when(statement, _ANY) if correction is not None else None
-    if correction is None or known is None or not known.spans:
+    if correction is None or not _names_time(statement):
         return False
     if correction.wrong and not _meets(correction.wrong, statement, said):
         return False
@@ -119,9 +119,12 @@ def find_corrected_day(message: str, due: date, said: date) -> date:
     named = next(iter(days_named(plain, said)), None)
     if named is None or named.day < said:
         return due
-    if _BARE_WEEKDAY.fullmatch(plain[named.start : named.end]) is None:
+    bare = _BARE_WEEKDAY.match(plain, named.start)
+    if bare is None or bare.end() < named.end:
         return named.day
     weeks = max(0, round((due - named.day) / _WEEK))
+    if named.day + weeks * _WEEK == due:  # which is wrong, as is told: another such day is meant
+        weeks += 1 if weeks == 0 else -1
     return named.day + weeks * _WEEK
 
 
@@ -132,19 +135,23 @@ def find_hour(text: str, due: date, told: datetime) -> time | None:
     """
     statement, correction = _split(text)
     if not correction:
-        return _find_sure(text, due, told)
+        return _choose_sure(_read_hours(text, due, told))
+    former = find_hour(statement, due, told) or _choose_sure(_read_hours(statement, None, told))
     if days_named(fold(correction), told.date()):
-        found = _find_sure(correction, None, told)
+        hours = _read_hours(correction, None, told)
     else:
-        found = _find_sure(f"{due.isoformat()} {correction}", due, told)
-    if found is not None or _list_hours(correction):
-        return found
-    return find_hour(statement, due, told) or _find_sure(statement, None, told)
+        hours = _read_hours(f"{due.isoformat()} {correction}", due, told)
+    if not hours and not _list_hours(correction):  # it names a day alone
+        return former
+    near = {each for each in hours if former is not None and abs(each.hour - former.hour) <= _NEAR}
+    return _choose_sure(hours) or _choose_sure(near)
 
 
 def _split(text: str) -> tuple[str, str]:
     """Split a text into what it states and the words of a correction of time behind it, "" for none."""
     sentences = [each for each in split_sentences(text) if each.strip()]
+    while len(sentences) > 1 and not _names_time(sentences[-1]):
+        sentences.pop()
     for count in range(1, min(_MOST_SENTENCES, len(sentences) - 1) + 1):
         correction = find_time_correction(" ".join(sentences[-count:]))
         if correction is not None:
@@ -152,17 +159,25 @@ def _split(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _find_sure(text: str, day: date | None, now: datetime) -> time | None:
-    """Find the one hour that a text names, for a day or for any."""
+def _names_time(text: str) -> bool:
+    when = read_when(text, _ANY)
+    return when is not None and bool(when.spans)
+
+
+def _read_hours(text: str, day: date | None, now: datetime) -> set[time]:
+    """Read the hours that a text may name, for a day or for any."""
     when = read_when(text, now)
     meaning = when.meaning if when is not None else None
     options = meaning.options if isinstance(meaning, Choice) else (meaning,)
-    hours = {
+    return {
         each.at.time()
         for each in options
         if isinstance(each, Moment) and each.has_time and (day is None or each.at.date() == day)
     }
-    return hours.pop() if len(hours) == 1 else None
+
+
+def _choose_sure(hours: set[time]) -> time | None:
+    return next(iter(hours)) if len(hours) == 1 else None
 
 
 def _list_days(text: str, said: date) -> set[date]:

@@ -194,3 +194,18 @@ async def test_what_may_have_replaced_an_appointment_is_listed_beside_it(tmp_pat
         said = await scene.say(THURSDAY["en"])
         assert "10:00 “I have a dentist appointment" in said and "(perhaps no longer so)" in said
         assert "it's at 11 now" in said
+
+
+async def test_after_a_reminder_a_correction_is_not_taken_for_one_of_a_memory(tmp_path: Path) -> None:
+    """It may be about the reminder: nothing is noted behind the memory."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, "Tengo médico el jueves a las 10", "recuérdame llamar a Ana el viernes a las 10:30")
+        found = await follow(scene, "no, es a las 11")
+        assert not any(text.startswith("Tengo médico el jueves a las 10.") for text in found)
+
+
+async def test_of_two_things_told_at_once_the_one_with_a_time_is_put_right(tmp_path: Path) -> None:
+    """Whatever was told behind it in the same message."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        found = await follow(scene, "I have a dentist appointment on Thursday at 10. I like tea", "no, it's at 11")
+        assert found["I have a dentist appointment on Thursday at 10. no, it's at 11"] == "2026-02-19"
