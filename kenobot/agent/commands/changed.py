@@ -22,7 +22,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import ASKED, BOTH_STAND, NOT_ASKED
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
-from kenobot.storage import approvals, inbox, message_rows
+from kenobot.storage import approvals, inbox_rows, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -88,7 +88,7 @@ def _follow(
     old = Memory.records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
-    message = inbox.read_text(connection, asked.asked)
+    message = inbox_rows.read_text(connection, asked.asked)
     new = Memory.records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     holds_all = new is not None and begins_with(new.text, old.text) and not answered.is_part
     said = asked.clause or old.text

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.ports.channel import Capabilities
 from tests.integration.memory.test_days_of_corrections import DAYS, home
 from tests.scene import Scene
 
@@ -209,3 +210,15 @@ async def test_of_two_things_told_at_once_the_one_with_a_time_is_put_right(tmp_p
     async with home(tmp_path, "2026-02-14T14:30") as scene:
         found = await follow(scene, "I have a dentist appointment on Thursday at 10. I like tea", "no, it's at 11")
         assert found["I have a dentist appointment on Thursday at 10. no, it's at 11"] == "2026-02-19"
+
+
+async def test_a_late_yes_leaves_a_further_correction_whole(tmp_path: Path) -> None:
+    """What it puts right goes on standing before it: else it would be about nothing."""
+    told, second, third = "I have a dentist appointment on Thursday at 10", "no, it's at 11", "sorry, it's at 12"
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        scene.channel.capabilities = Capabilities(buttons=True, edits=True)
+        await follow(scene, told, second)
+        below, pressed = scene.channel.sent[-1], scene.buttons["Yes, it does"]
+        await follow(scene, third)
+        assert "is over" in await scene.say("", kind="action", target=str(below.id), value=pressed)
+        assert list(await follow(scene)) == [f"{told}. {second}", f"{told}. {second}. {third}"]

@@ -134,3 +134,23 @@ async def test_what_is_done_stays_done_when_it_is_put_right(tmp_path: Path) -> N
         assert "Ana" not in await scene.say("what do I have to do?")
         await scene.say("/correct 1 I have to call Ana López")
         assert "Ana" not in await scene.say("what do I have to do?")
+
+
+@pytest.mark.parametrize(
+    ("told", "edited", "later", "due"),
+    [
+        ("Tengo médico el jueves a las 10", "Tengo médico el jueves a las 11", 5.5, "2026-02-19"),
+        ("I have to call Ana on Friday", "I have to call Ana López on Friday", 6, "2026-02-20"),
+        ("I have to call Ana tomorrow", "I have to call Ana López tomorrow", 3, "2026-02-15"),
+        ("Tengo que llamar a Ana el viernes", "Tengo que llamar a Ana mañana", 3, "2026-02-18"),
+        ("The heating oil comes on Friday", "The fuel oil comes on Friday", 6, "2026-02-20"),
+    ],
+)
+async def test_an_edited_message_keeps_its_day(tmp_path: Path, told: str, edited: str, later: float, due: str) -> None:
+    """Of the words that stay; those for another day count from the day of the edit."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await scene.say(told, platform_id="10")
+        await scene.say("hello", platform_id="11")
+        scene.clock.advance(days=later)  # type: ignore[attr-defined]
+        await scene.say(edited, kind="edit", target="10", platform_id="10")
+        assert await scene.rows(DAYS) == [(edited, due)]
