@@ -132,7 +132,7 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     if left and Memory.records.get_same(connection, old.scope, old.form, left) is None:
         return Telling.keep_rest(connection, old, left, occasion, _CLAUSE_REASON)
     root = Telling.end(connection, old, status, occasion, _REASON, by)
-    for record in _shorter(connection, old):
+    for record in _list_shorter(connection, old):
         Telling.end(connection, record, status, replace(occasion, part_of=root), _REASON, by)
     for record in _longer(connection, old, new):
         sentence = record.text[: len(old.text.rstrip(" .!?…"))]
@@ -141,17 +141,19 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     return root
 
 
-def _shorter(connection: Connection, old: Record) -> list[Record]:
+def _list_shorter(connection: Connection, old: Record) -> list[Record]:
     """Return the memories that a memory was a correction of, and quotes: the person has said of it that it is over."""
     live = Telling.list_live(connection, old.scope)
     found = [old]
     for each in sorted(live, key=lambda record: -record.id):
-        if begins_with(old.text, each.text) and not _asked_beside(connection, each).isdisjoint(r.id for r in found):
+        if begins_with(old.text, each.text) and not _list_asked_beside(connection, each).isdisjoint(
+            r.id for r in found
+        ):
             found.append(each)
     return found[1:]
 
 
-def _asked_beside(connection: Connection, record: Record) -> set[object]:
+def _list_asked_beside(connection: Connection, record: Record) -> set[object]:
     """Return the memories of which the person was asked whether they replace a memory."""
     return {
         each.data.get("new")
