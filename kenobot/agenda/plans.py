@@ -29,7 +29,10 @@ _TO_COME: tuple[JobState, ...] = ("active",)
 def find_plans(
     connection: Connection, scopes: Scopes, asked: AgendaQuestion, now: datetime, zone: ZoneInfo
 ) -> list[Entry]:
-    """Find what is open on the days asked about, in order; with today among them also promises that are overdue."""
+    """Find what is open on the days asked about, in order, and what may have taken its place.
+
+    With today among them also promises that are overdue.
+    """
     today = now.astimezone(zone).date()
     first, last = asked.days.first.isoformat(), asked.days.last.isoformat()
     found = Promises.list_planned(connection, first, last, scopes, undated=asked.undated)

@@ -24,7 +24,7 @@ from kenobot.language.changes.meant_clause import find_clause
 from kenobot.language.changes.value_phrase import has_parts
 from kenobot.language.fingerprint import key_of
 from kenobot.language.statements.sentence_core import read_core
-from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.memory_changes import ASKED, NOT_ASKED
 from kenobot.ports.records import Record
@@ -87,16 +87,16 @@ class ChangeAsker:
     ) -> ChangeQuestion | None:
         """Choose the memory told a moment ago that a message of few words in a chat puts right.
 
-        Where the day had enough questions, it is chosen without one: what is right is noted, and both are shown.
+        A guest, and whom the day has asked enough, is asked nothing: what is right is noted, and both are shown.
         """
-        if not _is_own_word(turn):
+        if not _is_own_word(turn, "owner", "guest"):
             return None
         said = turn.at.astimezone(self._zone).date()
         lately = (each for each in _list_last_told(connection, turn) if _corrects(turn.text, each, said))
         old = next(lately, None)
         if old is None or _spoke_of_reminder(connection, session, datetime.fromisoformat(old.created), at):
             return None
-        is_put, due = self._has_questions_left(connection, at), Promises.due_on(old)
+        due, is_put = Promises.due_on(old), turn.trust == "owner" and self._has_questions_left(connection, at)
         question = ChangeQuestion(
             old,
             None,
@@ -144,9 +144,12 @@ class ChangeAsker:
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
 
 
-def _is_own_word(turn: ConversationTurn) -> bool:
-    """Return whether a turn is the owner's own word, and no wish to be reminded, which changes nothing."""
-    is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
+def _is_own_word(turn: ConversationTurn, *trusts: Trust) -> bool:
+    """Return whether a turn is a person's own word, and no wish to be reminded, which changes nothing.
+
+    trusts: of whom; without any the owner's.
+    """
+    is_own = turn.trust in (trusts or ("owner",)) and len(turn.text) <= _LONGEST_MESSAGE
     return is_own and not read_core(turn.text.strip()).reminds
 
 

@@ -222,3 +222,16 @@ async def test_a_late_yes_leaves_a_further_correction_whole(tmp_path: Path) -> N
         await follow(scene, third)
         assert "is over" in await scene.say("", kind="action", target=str(below.id), value=pressed)
         assert list(await follow(scene)) == [f"{told}. {second}", f"{told}. {second}. {third}"]
+
+
+@pytest.mark.parametrize(("told", "correction"), [(HOURS[0][1], HOURS[0][2]), (DAYS_MOVED[4][1], DAYS_MOVED[4][2])])
+async def test_a_guest_is_asked_nothing_and_shown_both(tmp_path: Path, told: str, correction: str) -> None:
+    """In their own memory; the owner's agenda has neither."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await scene.say(told, chat="2", user="2")
+        said = await scene.say(correction, chat="2", user="2")
+        assert "Sustituye" not in said and "take the place" not in said
+        shown = await scene.say(THURSDAY["es"], chat="2", user="2")
+        assert f"{told}»" in shown or f"{told}”" in shown
+        assert correction in shown
+        assert correction not in await scene.say(THURSDAY["es"])
