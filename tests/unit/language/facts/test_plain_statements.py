@@ -2,7 +2,7 @@
 
 Two sets of sixty statements, half of them in Spanish, and forty sentences without a fact, in the folder `plain`: a
 statement a line, with a word that what is kept has to hold. The rules were made with `develop` alone; `judge` was
-looked at once, and its share is told in docs/recall.md.
+looked at once, and its share is told in docs/figures/notes.md.
 """
 
 from datetime import date
