@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
@@ -53,7 +52,7 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     rivals = [
         MemoryReader.as_recalled(rival, query.zone)
         for each in found.memories
-        for rival in list_rivals(connection, each.record.id, query.scopes)
+        for rival in Memory.history.list_rivals(connection, each.record.id, query.scopes)
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
     chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])

@@ -109,6 +109,7 @@ class Answer:
 
 
 HTML = b"<html>502 for /bot" + TOKEN.encode() + b"/getUpdates</html>"
+OTHER = b'{"message": "Forbidden"}'
 
 SENT = {"message_id": 77, "date": 1, "chat": {"id": 1, "type": "private"}}
 
@@ -232,6 +233,7 @@ FAULTS = {
     "500": Answer(status=500, error="Internal"),
     "502 with a page": Answer(status=502, body=HTML),
     "403 with a page": Answer(status=403, body=HTML),
+    "403 of another API": Answer(status=403, body=OTHER),
     "200 with a page": Answer(body=HTML),
     "200 with a list": Answer(body=b"[]"),
     "200 without a result": Answer(body=b'{"ok": true}'),
@@ -248,6 +250,7 @@ REFUSALS = [
     (Answer(status=429, error="Too Many Requests"), Unavailable),
     (Answer(status=500, error="Internal"), Unavailable),
     (Answer(status=413, body=HTML), Unavailable),
+    (Answer(status=403, body=OTHER), Unavailable),
     (Answer(status=409, error="Conflict"), Unavailable),
     (Answer(body=HTML), Unavailable),
     (Answer({"no": "message"}), Unavailable),
