@@ -27,6 +27,10 @@ async def tell(scene: Scene, *told: str) -> None:
         scene.clock.advance(days=1)
 
 
+async def say_in_group(scene: Scene, who: str, text: str) -> str:
+    return await scene.say(text, chat="-5", user={"Eva": "1", "Luis": "2"}[who], user_name=who, private=False)
+
+
 @pytest.mark.parametrize(
     ("told", "question", "answer"),
     [
@@ -142,19 +146,15 @@ async def test_an_old_value_is_no_other_thing(tmp_path: Path) -> None:
 async def test_nobody_elses_past_is_told_in_a_group(tmp_path: Path) -> None:
     """Each is told of what they said before themselves, and of nothing that another member did."""
     async with offline(tmp_path) as scene:
-
-        async def say(who: str, text: str) -> str:
-            return await scene.say(text, chat="-5", user={"Eva": "1", "Luis": "2"}[who], user_name=who, private=False)
-
-        await say("Eva", "I live in Madrid")
-        await say("Eva", "I live in Valencia now")
-        await say("Luis", "My boss is Marta")
-        await say("Luis", "My boss is Rosa now")
-        assert "Madrid" in await say("Eva", "where did I live before?")
-        assert "Madrid" not in await say("Luis", "where did I live before?")
-        assert "Madrid" not in await say("Luis", "where did Eva live before?")
-        assert "Marta" in await say("Luis", "who was my boss before?")
-        assert "Marta" not in await say("Eva", "who was my boss before?")
+        await say_in_group(scene, "Eva", "I live in Madrid")
+        await say_in_group(scene, "Eva", "I live in Valencia now")
+        await say_in_group(scene, "Luis", "My boss is Marta")
+        await say_in_group(scene, "Luis", "My boss is Rosa now")
+        assert "Madrid" in await say_in_group(scene, "Eva", "where did I live before?")
+        assert "Madrid" not in await say_in_group(scene, "Luis", "where did I live before?")
+        assert "Madrid" not in await say_in_group(scene, "Luis", "where did Eva live before?")
+        assert "Marta" in await say_in_group(scene, "Luis", "who was my boss before?")
+        assert "Marta" not in await say_in_group(scene, "Eva", "who was my boss before?")
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,15 @@ async def test_a_model_is_shown_it_in_a_new_conversation(
 
 async def test_a_model_in_a_group_is_shown_nobody_elses(tmp_path: Path) -> None:
     """The prompt of one member's question says of no other member what they said before."""
-    group = {"chat": "-5", "private": False}
     async with offline(tmp_path) as scene:
         for text in ("I live in Madrid", "I live in Valencia now"):
-            await scene.say(text, user="1", user_name="Eva", **group)
+            await say_in_group(scene, "Eva", text)
     async with Scene(tmp_path, ["ok"]) as scene:
         scene.channel.number = 100  # what was said before had these
-        await scene.say("/new", user="1", user_name="Eva", **group)
-        await scene.say("where did Eva live before?", user="2", user_name="Luis", **group)
+        await say_in_group(scene, "Eva", "/new")
+        await say_in_group(scene, "Luis", "where did Eva live before?")
         assert REPLACED not in scene.requests[-1]
-        await scene.say("where did I live before?", user="1", user_name="Eva", **group)
+        await say_in_group(scene, "Eva", "where did I live before?")
         assert "- I live in Madrid _(2026-02-14, until 2026-02-14)_" in scene.requests[-1].partition(REPLACED)[2]
 
 
