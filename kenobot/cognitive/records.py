@@ -209,6 +209,13 @@ class History:
     """Return the event of the last decision about a memory: what an undo takes back."""
 
     @staticmethod
+    def list_rivals(connection: Connection, record: int, reach: Scopes) -> list[Record]:
+        """List the live memories that may have replaced one: its owner was asked, and has not denied it."""
+        from kenobot.cognitive.control.rivals import list_rivals
+
+        return list_rivals(connection, record, reach)
+
+    @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
         """Find what the last message that told anything in a chat had remembered lately, by its decisions."""
         from kenobot.cognitive.control.undo import find_last_told

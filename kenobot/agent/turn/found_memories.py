@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
@@ -19,6 +18,7 @@ from kenobot.language.question.asked_attributes import (
     has_telling,
     tells_attribute,
 )
+from kenobot.language.question.asked_past import asks_past, without_past_words
 from kenobot.language.question.asked_things import list_untold
 from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
@@ -52,7 +52,7 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     rivals = [
         MemoryReader.as_recalled(rival, query.zone)
         for each in found.memories
-        for rival in list_rivals(connection, each.record.id, query.scopes)
+        for rival in Memory.history.list_rivals(connection, each.record.id, query.scopes)
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
     chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])
@@ -160,6 +160,7 @@ def _are_of_other_things(memory: Memory, question: str, shown: Sequence[Recalled
 
     No model reads them here, who would see that the boiler's code is not the garage's.
     """
+    question = without_past_words(question) if asks_past(question) else question
     untold = {each.record.id: list_untold(question, each.record.text) for each in shown}
     if not all(untold.values()):
         return False

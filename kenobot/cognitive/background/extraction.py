@@ -227,10 +227,13 @@ class ExtractionWorker(PerChatWorker):
         batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
         if self._model is None:
             return batch
-        guidelines = await self._p.database.read(known_memories.guidelines)
+        guidelines, event = await self._p.database.read(
+            lambda connection: (known_memories.guidelines(connection), events.last_event(connection))
+        )
         near = self._p.memory_search
         known = partial(known_memories.select_known, session=session, turns=taken, policy=policy, near=near)
-        return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
+        known_records = tuple(await self._p.database.read(known))
+        return replace(batch, known=known_records, guidelines=guidelines, event=event)
 
     async def _find(self, session: str, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
@@ -345,11 +348,14 @@ class ExtractionWorker(PerChatWorker):
     ) -> Decisions | None:
         """Write the facts, the cursor behind the batch and its tokens in one transaction.
 
-        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already.
+        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already; or
+        when a model was shown memories of which something was purged meanwhile.
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
         if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
+            return None
+        if found.by == "model" and events.has_purge(connection, batch.event):
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None

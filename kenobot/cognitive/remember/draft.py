@@ -1,7 +1,7 @@
 """Draft the record of a candidate, before memory is compared with it."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -74,7 +74,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
     policy, trust = occasion.policy, candidate.trust
     evidence = tuple(sorted({*candidate.evidence, *([] if occasion.evidence is None else [occasion.evidence])}))
     told = _find_told(connection, candidate, evidence, occasion)
-    subject, attributes, guessed = _find_subject(connection, candidate, text, told, occasion)
+    subject, attributes, guessed = _find_subject(connection, candidate, text, occasion)
     # Preferences are shown as they stand; what others wrote is not one, but something to quote.
     category = "fact" if candidate.category == "preference" and trust in QUOTED_TRUST else candidate.category
     confidence = policy.confidence[trust] if candidate.confidence is None else candidate.confidence
@@ -159,19 +159,20 @@ def _find_told(connection: Connection, candidate: Candidate, evidence: tuple[int
 
 
 def _find_subject(
-    connection: Connection, candidate: Candidate, text: str, told: str, occasion: AdmitContext
+    connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext
 ) -> tuple[str, dict[str, str], frozenset[str]]:
     """Find the subject of a candidate, the attributes told of it, and which of these rules read in the text."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
     subject, guessed = candidate.subject, frozenset[str]()
-    # A command says of its words no more than for which day they are.
-    read_already = attributes.keys() - {"due"} if candidate.source == "command" else attributes
+    # A command and an edit say of their words no more than for which day they are, and whether that was done.
+    by_hand = candidate.source in OWN_SOURCES
+    read_already = attributes.keys() - {"due", lifecycle.RESOLVED_ATTRIBUTE} if by_hand else attributes
     if candidate.form == "note" and not read_already and candidate.trust not in QUOTED_TRUST:
         subject, told_of = _read(text, subject)
         guessed = frozenset(told_of.keys() - attributes.keys())
         attributes = told_of | attributes
     if candidate.category == "commitment" and "due" not in attributes:
-        said = datetime.fromisoformat(told).date()
+        said = date.fromisoformat(occasion.day)
         due = day_named(fold(text), said)
         if due is not None and due >= said:
             attributes["due"] = due.isoformat()

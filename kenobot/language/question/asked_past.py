@@ -1,5 +1,6 @@
 """Detect questions for what was so before, in Spanish and English; see `asked_past.toml`."""
 
+import re
 from functools import lru_cache
 
 from kenobot.core import lazy
@@ -13,6 +14,7 @@ _ALWAYS, _BESIDE, _PAST = (
 )
 _ENDS = lazy.regex(rf"(?<!\w)(?:{_PHRASES['ends']})\W*\Z")
 _PRESENT = tuple((lazy.regex(rf"(?<!\w){verb}(?!\w)"), forms) for verb, forms in _TABLES["present"].items())
+_QUALIFIES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['qualifies']})(?!\w) ?", re.IGNORECASE)
 _LONGEST = 200  # characters of a question that is read
 
 
@@ -29,3 +31,8 @@ def list_present_forms(question: str) -> str:
     """List the present forms of the verbs of a question, where these have another stem; "" without any."""
     plain = fold(question[:_LONGEST])
     return " ".join(forms for verb, forms in _PRESENT if verb.search(plain))
+
+
+def without_past_words(question: str) -> str:
+    """Return a question without the adjectives that only say that it asks for what was before: "my old address"."""
+    return _QUALIFIES.sub("", question)

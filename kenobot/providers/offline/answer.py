@@ -192,7 +192,8 @@ def _quote_line(line: MemoryLine, reading: ParsedRequest, *, always_dated: bool 
     text, marks = line.text, [day] if day else []
     if ended := line.until or line.replaced:
         phrase: Phrase = "until" if line.until else "replaced"
-        marks.append(_say(reading, phrase, _say(reading, "today") if ended == reading.today else ended))
+        end = _say(reading, phrase, _say(reading, "today") if ended == reading.today else ended)
+        marks.append(f"{_say(reading, 'partly')} {end}" if line.partly else end)
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""

@@ -35,7 +35,8 @@ _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
 _MARKS = lazy.regex(  # what recall says of a memory, behind it
     r"(?: _\(told in confidence\)_)?"
     r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?"
-    r"(?:, until (?P<until>\d{4}-\d{2}-\d{2})|, told before, replaced (?P<replaced>\d{4}-\d{2}-\d{2}))?[^()\n]*\)_\Z"
+    r"(?:, (?P<partly>in part )?"
+    r"(?:until (?P<until>\d{4}-\d{2}-\d{2})|told before, replaced (?P<replaced>\d{4}-\d{2}-\d{2})))?[^()\n]*\)_\Z"
 )
 _CONFIDED = "told in confidence"
 _TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
@@ -49,6 +50,7 @@ class MemoryLine:
 
     day: on which it was told, YYYY-MM-DD or "". confided: told in confidence. until: the day until which it was so;
     replaced: the day on which other words took its place, where it may never have been so; "" for what is remembered.
+    partly: of a part of it.
     """
 
     text: str
@@ -56,6 +58,7 @@ class MemoryLine:
     confided: bool = False
     until: str = ""
     replaced: str = ""
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,8 @@ def _memory_line(item: str, day: str = "") -> MemoryLine:
     if not marks:
         return MemoryLine(text, day)
     confided = _CONFIDED in marks[0]
-    return MemoryLine(text, marks["day"] or day, confided, marks["until"] or "", marks["replaced"] or "")
+    until, replaced, partly = marks["until"] or "", marks["replaced"] or "", bool(marks["partly"])
+    return MemoryLine(text, marks["day"] or day, confided, until, replaced, partly)
 
 
 def _is_context(block: Block) -> bool:

@@ -66,6 +66,14 @@ async def tell(scene: Scene, *told: str) -> None:
                 "- “My sister Ana lives in Madrid” (2026-02-14, until 2026-02-15)",
             ),
         ),
+        (
+            ("Mi hermana Ana vive en Madrid y trabaja en Acme", "Mi hermana Ana vive ahora en París"),
+            "¿dónde vivía Ana antes?",
+            (
+                "- «Mi hermana Ana vive ahora en París» (2026-02-15)",
+                "- «Mi hermana Ana vive en Madrid y trabaja en Acme» (2026-02-14, en parte hasta 2026-02-15)",
+            ),
+        ),
     ],
 )
 async def test_what_was_replaced_is_told_with_its_end(
@@ -122,6 +130,15 @@ async def test_it_is_not_claimed_that_it_was_so_where_nobody_said_that_it_change
         )
 
 
+async def test_an_old_value_is_no_other_thing(tmp_path: Path) -> None:
+    """The answer does not say that it was told of something near only."""
+    async with offline(tmp_path) as scene:
+        await tell(scene, "My phone number is 600111222", "My phone number is now 600333444")
+        answer = await scene.say("what was my old phone number?")
+        assert answer.startswith("This is what I remember")
+        assert "600111222” (2026-02-14, until 2026-02-15)" in answer
+
+
 async def test_nobody_elses_past_is_told_in_a_group(tmp_path: Path) -> None:
     """Each is told of what they said before themselves, and of nothing that another member did."""
     async with offline(tmp_path) as scene:
@@ -170,6 +187,7 @@ async def test_a_model_is_shown_it_in_a_new_conversation(
     async with offline(tmp_path) as scene:
         await tell(scene, *told)
     async with Scene(tmp_path, ["ok"]) as scene:
+        scene.channel.number = 100  # what was said before had these
         assert isinstance(scene.clock, EagerClock)
         scene.clock.advance(days=3)
         await scene.say("/new")
@@ -179,6 +197,21 @@ async def test_a_model_is_shown_it_in_a_new_conversation(
         await scene.say(question)
         shown = scene.requests[-1].partition(REPLACED)[2].splitlines()
         assert tuple(line for line in shown if line.startswith("- ")) == tuple(former)
+
+
+async def test_a_model_in_a_group_is_shown_nobody_elses(tmp_path: Path) -> None:
+    """The prompt of one member's question says of no other member what they said before."""
+    group = {"chat": "-5", "private": False}
+    async with offline(tmp_path) as scene:
+        for text in ("I live in Madrid", "I live in Valencia now"):
+            await scene.say(text, user="1", user_name="Eva", **group)
+    async with Scene(tmp_path, ["ok"]) as scene:
+        scene.channel.number = 100  # what was said before had these
+        await scene.say("/new", user="1", user_name="Eva", **group)
+        await scene.say("where did Eva live before?", user="2", user_name="Luis", **group)
+        assert REPLACED not in scene.requests[-1]
+        await scene.say("where did I live before?", user="1", user_name="Eva", **group)
+        assert "- I live in Madrid _(2026-02-14, until 2026-02-14)_" in scene.requests[-1].partition(REPLACED)[2]
 
 
 async def test_a_name_told_before_is_not_taken_for_the_name(tmp_path: Path) -> None:

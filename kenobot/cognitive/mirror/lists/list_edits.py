@@ -290,8 +290,8 @@ class ListFileEdit(ListFile):
             tags=tuple(map(str, json.loads(before.tags))),
         )
         by = mark.by if mark is not None else ""
-        context = replace(self._context, day=before.day if stays else self._context.day, speaker_name=by)
-        decision = supersede(self.connection, was, candidate, context)
+        context = replace(self._context, speaker_name=by)
+        decision = supersede(self.connection, was, candidate, context, keeps_day=stays)
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
         is_elsewhere = known is not None and known.id == decision.record != was  # and goes on standing there

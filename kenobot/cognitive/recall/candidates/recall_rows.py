@@ -122,7 +122,7 @@ def list_former(connection: Connection, ids: Sequence[int], reach: Scopes) -> li
 
 
 class FormerText(NamedTuple):
-    """What a record said until a moment, when another, `by`, gave its place to other words."""
+    """The words of a record until a moment, when those of another, `by`, took their place."""
 
     id: int
     text: str
@@ -131,7 +131,7 @@ class FormerText(NamedTuple):
 
 
 def list_former_texts(connection: Connection, ids: Sequence[int], reach: Scopes) -> list[FormerText]:
-    """List what other words took from the facts that these speak against, and from these, the newest first."""
+    """List the former words of these facts, and of those that these speak against, the newest first."""
     where, scopes = scope_filter(reach)
     among = json.dumps(list(ids))
     rows = connection.execute(

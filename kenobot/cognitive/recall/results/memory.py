@@ -209,15 +209,16 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class FormerMemory:
-    """What a memory that was found, or one of those before it, took the place of.
+    """A memory in whose place there is now one that was found, or one on the way to it.
 
     record: as it was. ended: the day on which it gave way, YYYY-MM-DD. held: it was so until then, as far as was told;
-    otherwise it was said before, and may never have been so.
+    otherwise it was said before, and may never have been so. partly: a part of its words still holds.
     """
 
     record: Record
     ended: str
     held: bool
+    partly: bool = False
     line: str = ""
     tokens: int = 0
 
@@ -235,7 +236,7 @@ class SearchReport:
     question or vectors. near: `level` by how near what was found comes alone, whether or not it was judged to answer.
     need: how much of memory the message calls for. dropped: how many were left out, by reason.
     shown: what was chosen, the likeliest to answer first. candidates: the best memories that the prompt does not show
-    yet, also those without room. former: of a question for what was so before, what that was.
+    yet, also those without room. former: of a question for the past, the memories before these.
     """
 
     level: ConfidenceLevel = "none"

@@ -92,7 +92,8 @@ def render_former(former: FormerMemory, zone: ZoneInfo) -> str:
     """Render what was remembered before, with its day, and until when it was so, or only that it was told before."""
     told = datetime.fromisoformat(former.record.valid_from or former.record.created).astimezone(zone).date()
     end = f"until {former.ended}" if former.held else f"told before, replaced {former.ended}"
-    return f"- {render_record(former.record)} _({told.isoformat()}, {end})_"
+    part = "in part " if former.partly else ""
+    return f"- {render_record(former.record)} _({told.isoformat()}, {part}{end})_"
 
 
 def subject_heading(subject: str) -> str:

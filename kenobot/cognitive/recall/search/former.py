@@ -31,13 +31,14 @@ _OF_SLEEP, _OTHERWISE = " sleep ", "reasons.later_otherwise"
 class _Replaced:
     """A record as it was. by: the record that took its place, or a part of it. ended: when, ISO-8601 text.
 
-    wrong: it was ended as no longer true, which a model says of what changed as well.
+    wrong: it was ended as no longer true, which a model says of what changed as well. partly: a part of it holds.
     """
 
     record: Record
     by: Record | None
     ended: str
     wrong: bool = False
+    partly: bool = False
 
 
 def find_former(
@@ -91,7 +92,7 @@ def _list_amended(connection: Connection, found: Sequence[int], query: MemoryQue
     known = records.by_ids(connection, [number for row in rows for number in (row.id, row.by)], query.reach)
     for row in rows:
         if row.id in known:
-            yield _Replaced(known[row.id]._replace(text=row.text), known.get(row.by), row.at)
+            yield _Replaced(known[row.id]._replace(text=row.text), known.get(row.by), row.at, partly=True)
 
 
 def _is_own(record: Record, authors: Mapping[int, str], account: str) -> bool:
@@ -114,6 +115,6 @@ def _find_kind(replaced: _Replaced, message: str) -> ReplacementKind:
 
 def _render(replaced: _Replaced, query: MemoryQuery, *, held: bool) -> FormerMemory:
     at = parse_time(replaced.ended)
-    former = FormerMemory(replaced.record, local_day(at, query.zone) if at else "", held)
+    former = FormerMemory(replaced.record, local_day(at, query.zone) if at else "", held, replaced.partly)
     line = render_former(former, query.zone)
     return replace(former, line=line, tokens=estimate_tokens(line + "\n"))

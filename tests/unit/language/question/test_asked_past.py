@@ -1,6 +1,6 @@
 """Which questions ask for what was so before."""
 
-from kenobot.language.question.asked_past import asks_past, list_present_forms
+from kenobot.language.question.asked_past import asks_past, list_present_forms, without_past_words
 from tests.cases import each
 
 
@@ -43,3 +43,9 @@ def test_a_verb_of_the_past_is_searched_for_in_the_present_too() -> None:
     """Where the two have no stem in common: people tell what is so in the present."""
     assert list_present_forms("¿dónde vivía antes?") == "vive"
     assert list_present_forms("where did I live before?") == ""
+
+
+def test_what_qualifies_a_noun_is_no_thing() -> None:
+    """It is the number that is asked for, and no memory says that it is old."""
+    assert without_past_words("what was my old phone number?") == "what was my phone number?"
+    assert without_past_words("¿cuál es mi antigua dirección?") == "¿cuál es mi dirección?"
