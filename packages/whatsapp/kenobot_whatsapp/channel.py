@@ -27,8 +27,8 @@ from kenobot_whatsapp.events import (
     NewNumber,
     Posted,
     iterate_posted,
-    number_of,
     parse,
+    read_number,
     user_id_of,
 )
 from kenobot_whatsapp.outgoing import (
@@ -221,7 +221,7 @@ class WhatsAppChannel:
             return
         if isinstance(taken, NewNumber):
             former, current = f"+{taken.former}", f"+{taken.current}"
-            await self._people.retire(taken.former)
+            await self._people.revoke(taken.former)
             await sink.report(NAME, Sentence("whatsapp.number_moved", former=former, current=current))
         elif taken is not None:
             await self._notice_new_holder(found, sink)
@@ -231,9 +231,9 @@ class WhatsAppChannel:
 
     async def _notice_new_holder(self, found: Posted, sink: Sink) -> None:
         """Note, and tell the owner, that a number by which a person was known belongs to another account."""
-        number, user_id = number_of(found), user_id_of(found)
+        number, user_id = read_number(found), user_id_of(found)
         if self._people.is_taken_over(number, user_id):
-            await self._people.retire(number)
+            await self._people.revoke(number)
             await sink.report(NAME, Sentence("whatsapp.number_taken_over", number=f"+{number}", account=user_id))
 
     def _note(self, inbound: Inbound) -> None:

@@ -173,7 +173,7 @@ def iterate_posted(body: object, phone_number_id: str) -> Iterator[Posted]:
             yield Posted(raw, names, is_status=True)
 
 
-def number_of(found: Posted) -> str:
+def read_number(found: Posted) -> str:
     """Return the phone number from which a message that was parsed came; "" where it tells none."""
     return str(found.raw.get("from") or "")
 

@@ -57,7 +57,7 @@ class KnownPeople:
             self._ids[user_id] = person
             await self._keep()
 
-    async def retire(self, number: str) -> None:
+    async def revoke(self, number: str) -> None:
         """Note that a number is nobody's any more, and keep that on disk as `learn` does."""
         if number and self._ids.get(number) != "":
             others = {user_id: person for user_id, person in self._ids.items() if person != number}

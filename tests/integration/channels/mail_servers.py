@@ -252,7 +252,7 @@ async def in_front_of(port: int) -> AsyncIterator[tuple[int, Trouble]]:
 
 
 class Post:
-    """An SMTP server that keeps what it takes. refusals: answers to the next recipients. farewells: to the next QUITs."""
+    """An SMTP server that keeps what it takes. refusals: answers to the next recipients. farewells: to QUIT."""
 
     def __init__(self) -> None:
         self.taken: list[EmailMessage] = []

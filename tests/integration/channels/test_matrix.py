@@ -336,6 +336,7 @@ async def test_a_page_of_a_proxy_is_no_refusal_of_the_server() -> None:
     pages = [(403, "<html>Blocked</html>"), (404, "not here"), (401, '{"message": "no"}'), (400, '{"errcode": 7}')]
 
     async def block(_: web.Request) -> web.Response:
+        status, page = pages[0]
         return web.Response(status=status, text=page)
 
     (proxy := web.Application()).router.add_route("*", "/{path:.*}", block)
@@ -343,7 +344,7 @@ async def test_a_page_of_a_proxy_is_no_refusal_of_the_server() -> None:
     async with served(proxy) as address, asyncio.timeout(60):
         values = {"homeserver": address, "user": "@keno:example.org", "password": "x"}
         channel = MatrixChannel(MatrixSettings.model_validate(values), SystemClock(), Path("unused"))
-        for status, page in pages:
+        while pages:
             for part in (MessagePart("hi"), MessagePart("hi", attachments=(file,))):
                 with pytest.raises(Unavailable, match="no Matrix server"):
                     await channel.send(Outbound(1, "matrix", "!room:example.org", part, "trace"))
@@ -351,6 +352,7 @@ async def test_a_page_of_a_proxy_is_no_refusal_of_the_server() -> None:
                 [_ async for _ in channel.fetch(Attachment("image", handle="mxc://example.org/x"))]
             with pytest.raises(Unavailable, match="no Matrix server"):
                 await channel.run(RecordingSink())
+            del pages[0]
         await channel._client.close()
 
 
