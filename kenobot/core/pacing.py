@@ -186,14 +186,44 @@ class Pace:
             self._until = time.monotonic() + _STEP_SECONDS
 
 
+class _Interpreter:
+    """The interpreter's settings, which several apps of a process may change at once and end in any order."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._switch_seconds = sys.getswitchinterval()
+        self._collect_above = gc.get_threshold()[0]
+
+    def begin(self) -> None:
+        """Change the settings for one more user."""
+        with self._lock:
+            if not self._users:
+                self._switch_seconds, self._collect_above = sys.getswitchinterval(), gc.get_threshold()[0]
+                self._set(_SWITCH_SECONDS, _COLLECT_ABOVE)
+            self._users += 1
+
+    def end(self) -> None:
+        """Restore the settings after the last user."""
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._set(self._switch_seconds, self._collect_above)
+
+    @staticmethod
+    def _set(switch_seconds: float, collect_above: int) -> None:
+        sys.setswitchinterval(switch_seconds)
+        gc.set_threshold(collect_above, *gc.get_threshold()[1:])
+
+
+_interpreter = _Interpreter()
+
+
 @contextlib.contextmanager
 def responsive() -> Iterator[None]:
     """Keep a turn from waiting long for the interpreter: threads that compute give way soon, garbage waits for more."""
-    before, (young, *older) = sys.getswitchinterval(), gc.get_threshold()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    gc.set_threshold(_COLLECT_ABOVE, *older)
+    _interpreter.begin()
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
-        gc.set_threshold(young, *older)
+        _interpreter.end()

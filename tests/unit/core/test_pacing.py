@@ -1,6 +1,7 @@
 """Turns come first: what rests, for how long, and what does not."""
 
 import asyncio
+import contextlib
 import gc
 import sys
 import threading
@@ -158,3 +159,15 @@ def test_garbage_is_collected_more_seldom_while_turns_may_wait_for_it_and_as_bef
 
     assert gc.get_threshold() == collect
     assert sys.getswitchinterval() == switch
+
+
+def test_the_interpreter_is_as_before_once_the_last_of_two_apps_has_ended() -> None:
+    """The one that began first may end first."""
+    collect, switch = gc.get_threshold(), sys.getswitchinterval()
+    first, second = contextlib.ExitStack(), contextlib.ExitStack()
+    first.enter_context(responsive())
+    second.enter_context(responsive())
+    first.close()
+    assert sys.getswitchinterval() < switch
+    second.close()
+    assert (gc.get_threshold(), sys.getswitchinterval()) == (collect, switch)
