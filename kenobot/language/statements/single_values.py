@@ -32,6 +32,10 @@ _MOVED = lazy.regex(r"\b(?:moved|moving|relocated|mud\w+)\b")  # perhaps to anot
 _MARKS = lazy.regex(r"[^\w\s]|_")
 _CLITIC = lazy.regex(r"['’](?:s|m|re|ve)\b")
 _MORE_OF_PLACE = r"(?:, [A-ZÁÉÍÓÚÑ][\w'’-]*(?: [A-ZÁÉÍÓÚÑ][\w'’-]*)*)*"
+_DENIED = (
+    r",? (?:(?:and|but|y|pero|sino) )?(?:not|no|instead of|rather than|en vez de|en lugar de)"
+    r"(?: (?:in|at|for|en|para|el))? (?i:{})(?!\w)"
+)
 _ORDINAL = lazy.regex(r"(?<=\d)(?:st|nd|rd|th|o|º)\b")
 _FIGURE = lazy.regex(r"[+£$€(~]?\d[\d\s.,:/()+-]*(?:\s?[^\W\d]{1,6}\.?){0,2}")
 _JOINTS = frozenset("de del la las los el of the upon van von di da du le al".split())
@@ -68,8 +72,10 @@ def takes_place(attribute: str, told: ValueStatement, known: ValueStatement) -> 
     if len(kinds) != 1 or "" in kinds:
         return False
     former = (*known.subjects, known.value)  # "moved from Oslo to Paris"
+    denied = re.compile(_DENIED.format(re.escape(known.value)))
     is_told = any(
-        _is_plain(text, told, words, former) or (told.by_rules and _is_framed(text, attribute, told.value))
+        _is_plain(denied.sub("", text), told, words, former)
+        or (told.by_rules and _is_framed(text, attribute, told.value))
         for text in _list_claims(told)
     )
     return is_told and any(

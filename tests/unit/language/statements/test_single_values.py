@@ -8,7 +8,9 @@ from tests.cases import each
 REPLACED = [
     ("city", ("The user lives in Oslo", "Oslo"), ("I moved to Paris", "Paris")),
     ("city", ("The user lives in Oslo", "Oslo"), ("The user moved from Oslo to Paris last month", "Paris")),
+    ("city", ("The user lives in Oslo", "Oslo"), ("The user lives in Paris, not in Oslo.", "Paris")),
     ("residence", ("El usuario vive en Vigo", "Vigo"), ("El usuario se ha mudado a Lugo", "Lugo")),
+    ("residence", ("El usuario vive en Vigo", "Vigo"), ("El usuario vive en Lugo, no en Vigo", "Lugo")),
     ("residence", ("The user moved to Oslo", "Oslo"), ("The user lives in Paris, France.", "Paris")),
     ("residence", ("User lives in Oslo", "oslo"), ("User now lives in Paris", "paris")),
     ("residencia", ("El usuario vive en A Coruña", "A Coruña"), ("El usuario ahora vive en Madrid", "Madrid")),
@@ -46,6 +48,8 @@ BESIDE = [
     ("city", ("The user lives in Oslo", "Oslo"), ("The user wants to live in Rome", "Rome")),
     ("city", ("The user lives in Oslo", "Oslo"), ("The user moved from Rome", "Rome")),
     ("city", ("The user lives in Oslo", "Oslo"), ("The user lives in Rome, also in Bonn", "Rome")),
+    ("city", ("The user lives in Oslo", "Oslo"), ("The user lives in Oslo, not in Rome", "Rome")),
+    ("city", ("The user lives in Oslo", "Oslo"), ("The user lives in Rome, not only in Oslo", "Rome")),
     ("city", ("The user lives in Oslo", "Oslo"), ("If the job works out, the user lives in Rome", "Rome")),
     ("city", ("The user lives in Oslo", "Oslo"), ("Before he moved to Rome, the user lived in Bonn", "Rome")),
     ("ciudad", ("El usuario vive en Vigo", "Vigo"), ("Si sale el trabajo, el usuario vive en Lugo", "Lugo")),
