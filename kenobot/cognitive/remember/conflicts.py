@@ -22,7 +22,7 @@ from kenobot.language.changes.clauses import without_clause
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.language.named_days import days_named
-from kenobot.language.relatives import find_lost_relative
+from kenobot.language.relatives import calls_another, find_lost_relative, is_of_namesake
 from kenobot.language.sentences import split_sentences, without_sentence
 from kenobot.language.similarity import similarity
 from kenobot.language.statements import attribute_statements
@@ -94,7 +94,10 @@ def compare(
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
     other_values, same_values = _find_valued(connection, made, verdicts)
-    outdated = [pair for pair in other_values if pair[0].id != but]
+    texts = [record.text for record in (*same_values, *(record for record, _, _ in neighbours.values()))]
+    outdated = [
+        pair for pair in other_values if pair[0].id != but and not is_of_namesake(made.text, pair[0].text, texts)
+    ]
     later = next(
         (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
     )
@@ -192,7 +195,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
     if len(told) != 1:
         return False
     said = {normalize_name(name): value for name, value in _list_said(record).items()}
-    if told.keys() != said.keys():
+    if told.keys() != said.keys() or calls_another(record.text, made.text):
         return False
     return all(
         same_value(said[name], told[name])

@@ -15,6 +15,7 @@ from kenobot.language.changes.same_statement import (
     EndedStatement,
     find_ended,
     has_word_of_change,
+    is_added,
     is_plain_telling,
     list_parts,
 )
@@ -286,7 +287,8 @@ def _ending(
     """
     corrects = fact.category == "correction"
     ended = None
-    if (corrects or has_word_of_change(fact.text)) and is_plain_telling(message.text):
+    may_end = is_plain_telling(message.text) and not is_added(fact.text, message.text)
+    if may_end and (corrects or has_word_of_change(fact.text)):
         over = {number for each in facts for number, _ in each.verdicts}
         left = (_OVER if number in over else each for number, each in enumerate(known, 1))
         pool = [*left, *(each.text for each in facts)]
