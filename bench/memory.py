@@ -25,7 +25,8 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptLimits, PromptRequest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -43,7 +44,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.times import stamp
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -11,9 +11,9 @@ from unittest.mock import patch
 
 from pydantic import BaseModel
 
-from kenobot.agent.loop import IntakePolicy
+from kenobot.agent.intake_policy import IntakePolicy
 from kenobot.agent.media.intake import MediaLimits
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.agent.turn.task_run import TaskLimits
 from kenobot.agent.turn.toolbox import ToolLimits

@@ -26,7 +26,7 @@ from kenobot.identity.identity_files import Identity
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_evals.recall.metrics import percentiles
 from kenobot_testing.scripted import ScriptedProvider
 from kenobot_testing.simulation import ScriptedChannel, Simulation

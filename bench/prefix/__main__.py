@@ -12,7 +12,7 @@ from bench.cost import run as cost
 from bench.prefix import lives, plot, questions
 from bench.prefix.rows import PrefixRow
 from bench.report import Report
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.app.wiring import prompt_limits
 from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.core.settings.load import Settings

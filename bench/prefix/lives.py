@@ -11,11 +11,12 @@ from bench.month import run as month
 from bench.month import script
 from bench.years import run as years
 from bench.years.talk import FactProbe, TalkGenerator
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptLimits, PromptRequest
 from kenobot.gateway.access import Access
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_testing.simulation import Simulation
 from tests.constants import constants_changed
 

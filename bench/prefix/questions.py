@@ -8,13 +8,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.distractors import fill_crowd
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptContext, PromptLimits, PromptRequest
 from kenobot.core.settings.home import Home
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.messages import Inbound
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_evals.recall import datasets
 from kenobot_evals.recall.datasets import Conversation, Question
 from kenobot_evals.recall.eval_home import SESSION, EvalHome, ProgressCallback, build_embedder, open_eval_home

@@ -1,7 +1,7 @@
 """AgentLoop: store what channels bring, and run a turn for each message.
 
 The messages of a chat are answered in strict order, chats in parallel up to a limit. A lane lives while its chat has
-messages that can be answered. While no model can be reached the chat is parked: new messages wait in the inbox, in
+messages that can be answered. While no model can be reached the chat is deferred: new messages wait in the inbox, in
 their order.
 
 A message may be what kills the process, and then only that one is to be given up, not those that were under way beside
@@ -12,26 +12,24 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from random import Random
 from typing import Literal, NamedTuple, Protocol
 
-from kenobot.agent.stop_words import LONGEST_STOP, ends, stop_word
+from kenobot.agent.intake_policy import IntakePolicy
+from kenobot.agent.interruptions import Interruptions, is_stop
+from kenobot.agent.stop_words import LONGEST_STOP
 from kenobot.agent.turn_gate import TurnGate
-from kenobot.core import texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess_language
 from kenobot.core.redaction import one_line
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import KeyedQueue, finish_or_cancel, was_cancelled
-from kenobot.gateway.admission import AdmissionControl
-from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RemoteError, StoreError
-from kenobot.ports.messages import Inbound, Outbound
+from kenobot.ports.messages import Inbound
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
@@ -41,22 +39,16 @@ from kenobot.ports.signals import (
     MESSAGE_STORE_FAILED,
     Envelope,
 )
-from kenobot.storage import outbox
-from kenobot.storage.connection import Connection
-from kenobot.storage.edits import changes
-from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
-from kenobot.storage.outbox import Destination
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
+from kenobot.storage.message_identity import has_bad_ids, message_digest
 
 _log = logging.getLogger(__name__)
 
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
-_PARKED = Backoff(5.0, 60.0)
+_DEFERRED = Backoff(5.0, 60.0)
 _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
 _CAUTION = Backoff(0.25, 16.0, factor=4.0)
-
-
-def _is_stop(inbound: Inbound) -> bool:
-    return not inbound.forwarded and bool(stop_word(inbound.text))
 
 
 class ChatActivity(NamedTuple):
@@ -84,97 +76,12 @@ class TurnHandler(Protocol):
         ...
 
 
-class MessageJoiner(Protocol):
-    """Joins what a person sends in several messages."""
-
-    def note(self, pending: PendingMessage) -> None:
-        """Note that a message came in."""
-        ...
-
-    def forget(self, session: str) -> None:
-        """Forget a chat without messages."""
-        ...
-
-    def stop(self) -> None:
-        """Wait for nothing any more."""
-        ...
-
-    async def gather(self, head: PendingMessage, has_more: Callable[[], bool]) -> PendingMessage:
-        """Return a message with what goes on it, once no more is expected. Raises StoreError."""
-        ...
-
-
 class ModelAvailability(Protocol):
     """Tells when a model that did not answer may do so again."""
 
     async def wait_until_available(self, longest: float) -> None:
         """Return after `longest` seconds, as soon as any call succeeds, or when one may be tried again."""
         ...
-
-
-def _leave(text: str) -> None:
-    """Prepare nothing."""
-
-
-class IntakePolicy:
-    """Decide which messages are stored.
-
-    language: of the bot's own sentences; None goes by the message. backlog: messages waiting in all, above which intake
-    waits. chat_backlog: messages of one chat that may wait. fragments: joins messages that belong together; None joins
-    none. prepare_to_read: returns what is to be done before the words of a message are looked at, while it is stored.
-    """
-
-    def __init__(
-        self,
-        admission: AdmissionControl,
-        messenger: BotMessenger,
-        language: Language | None = None,
-        *,
-        backlog: int = 1000,
-        chat_backlog: int = 100,
-        fragments: MessageJoiner | None = None,
-        prepare_to_read: Callable[[str], Coroutine[None, None, None] | None] = _leave,
-    ) -> None:
-        self._admission = admission
-        self._messenger = messenger
-        self._language = language
-        self.backlog = backlog
-        self.chat_backlog = chat_backlog
-        self.fragments = fragments
-        self.prepare_to_read = prepare_to_read
-
-    def in_first_chat(self, inbound: Inbound) -> Inbound:
-        """Return a message under the id that its chat had first."""
-        return self._admission.in_first_chat(inbound)
-
-    async def follow_chat(self, channel: str, former: str, current: str) -> bool:
-        """Move a chat to another id; returns whether that was news. Raises StoreError."""
-        return await self._admission.follow_chat(channel, former, current)
-
-    async def admits(self, inbound: Inbound) -> bool:
-        """Return whether the sender may talk here."""
-        return await self._admission.admits(inbound)
-
-    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
-        """Retry or drop a part that counted as sent; returns whether there is one. Raises StoreError."""
-        return await self._messenger.delivery.take_back(channel, message, error)
-
-    async def reject_flood(self, inbound: Inbound) -> None:
-        """Tell a chat that messages come faster than they can be answered."""
-        text = texts.TOO_MANY(self._language or guess_language(inbound.text))
-        await self._messenger.send(inbound.channel, inbound.chat, text, inbound.thread)
-
-    async def end_stopped(self, inbox: Inbox, pending: PendingMessage) -> None:
-        """End a message that its sender takes back; a beginning of its answer that the chat sees then says so."""
-        to = pending.inbound
-        text = texts.ANSWER_STOPPED(self._language or guess_language(to.text))
-        letter = Destination(to.channel, to.chat, pending.trace, pending.id, thread=to.thread, previewed=True)
-
-        def tell(connection: Connection) -> list[Outbound]:
-            is_shown = outbox.preview_of(connection, pending.id)
-            return self._messenger.enqueue(connection, letter, text) if is_shown else []
-
-        self._messenger.dispatch(await inbox.end_stopped(pending.id, tell))
 
 
 class AgentLoop:
@@ -211,15 +118,12 @@ class AgentLoop:
         self._room = asyncio.Event()
         self._room.set()
         self._lanes = KeyedQueue("inbox", clock, self._fetch, self._take_turn, lambda message: message.id, ahead=_AHEAD)
-        self._parked: dict[
-            str, asyncio.Task[None]
-        ] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
+        # bounded: chats with messages: at most IntakePolicy.backlog; turn
+        self._deferred: dict[str, asyncio.Task[None]] = {}
         # bounded: chats at a time, AgentLoop.parallel; turn
         self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool], datetime]] = {}
-        self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
-        # bounded: edits that wait for their turn: at most IntakePolicy.backlog; turn
-        self._edits: dict[tuple[str, str, str], PendingMessage] = {}
-        self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
+        self._interruptions = Interruptions()
+        self._deferrals: dict[str, int] = {}  # bounded: chats that were deferred; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: IntakePolicy.backlog; test_a_full_backlog_makes_the_channel_wait
         self._taking: set[asyncio.Future[PendingMessage | None]] = set()
@@ -236,7 +140,7 @@ class AgentLoop:
         inbound = self._policy.in_first_chat(inbound)
         if not await self._policy.admits(inbound):
             return False
-        stops = _is_stop(inbound)  # which waits for nothing
+        stops = is_stop(inbound)  # which waits for nothing
         if not stops and await self._is_one_too_many(inbound):
             return False
         while not stops and not self._room.is_set():
@@ -327,44 +231,30 @@ class AgentLoop:
             self._turns.prepare(pending)
         if self._fragments is not None:
             self._fragments.note(pending)
-        if _is_stop(pending.inbound):
-            self._stop_before(session, pending)
+        if is_stop(pending.inbound):
+            self._stop_before(pending)
         if pending.inbound.kind == "edit":
-            self._end_edited(session, pending)
+            self._interruptions.add_edit(pending)
+            self._cancel_interrupted(session)
         if session in self._running:
             self._turns.note_behind(self._running[session][0], pending)
-        if session not in self._parked and not self._held:
+        if session not in self._deferred and not self._held:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
 
-    def _stop_before(self, session: str, stop: PendingMessage) -> None:
+    def _stop_before(self, stop: PendingMessage) -> None:
         """Cancel the running turn of the sender of `stop`; queued ones end when they come to their turn."""
-        self._stops[session] = stop
-        if session in self._running and self._is_stopped(self._running[session][0]):
-            self._running[session][1].cancel()
-        if (parked := self._parked.pop(session, None)) is not None:
-            parked.cancel()
+        session = stop.session
+        self._interruptions.add_stop(stop)
+        self._cancel_interrupted(session)
+        if (deferred := self._deferred.pop(session, None)) is not None:
+            deferred.cancel()
             self._lanes.put(session)
 
-    def _end_edited(self, session: str, edit: PendingMessage) -> None:
-        """End the turn under way of what its sender edits; the edit is answered in its place."""
-        self._edits[session, edit.inbound.user, edit.inbound.target] = edit
-        if session in self._running and self._is_edited(self._running[session][0]):
+    def _cancel_interrupted(self, session: str) -> None:
+        """Cancel the turn under way in a chat if its message was just stopped or edited."""
+        if session in self._running and self._interruptions.find(self._running[session][0]) is not None:
             self._running[session][1].cancel()
-
-    def _is_edited(self, pending: PendingMessage) -> bool:
-        """Return whether a later edit changes a message, or a fragment of it."""
-        for each in (pending.fragments or (pending,)) if self._edits else ():
-            inbound = each.inbound
-            for name in (inbound.platform_id, *(one.item for one in inbound.attachments if one.item)):
-                edit = self._edits.get((pending.session, inbound.user, name))
-                if edit is not None and edit.inbound.target and pending.id < edit.id and changes(edit, each):
-                    return True
-        return False
-
-    def _is_stopped(self, pending: PendingMessage) -> bool:
-        stop = self._stops.get(pending.session)
-        return stop is not None and pending.id < stop.id and ends(stop.inbound, pending.inbound)
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable that a channel brought."""
@@ -398,8 +288,8 @@ class AgentLoop:
     async def start(self) -> None:
         """Take up what an earlier run left behind, and what came in while turns were held; what was stopped is."""
         for pending in await self._inbox.open_short(LONGEST_STOP):
-            if _is_stop(pending.inbound):
-                self._stop_before(pending.session, pending)
+            if is_stop(pending.inbound):
+                self._stop_before(pending)
         self._held = False
         for session in +self._open:
             self._lanes.put(session)
@@ -413,7 +303,7 @@ class AgentLoop:
                 self._lanes.put(session)
 
     def _is_free(self, session: str) -> bool:
-        return self._lanes.is_free(session) and session not in self._parked and not self._held
+        return self._lanes.is_free(session) and session not in self._deferred and not self._held
 
     async def _fetch(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """Read a chat's next messages; the first one after a pause knows how often it was deferred."""
@@ -422,7 +312,7 @@ class AgentLoop:
         return [replace(message, deferrals=0 if number else deferrals) for number, message in enumerate(messages)]
 
     async def _take_turn(self, session: str, pending: PendingMessage) -> bool:
-        """Run the turn of a message; False parks its chat."""
+        """Run the turn of a message; False defers its chat."""
         if not pending.claimed and pending.attempts >= _CUT_SHORT:  # earlier runs of the process may have died of it
             await self._clock.sleep(_CAUTION.pause(pending.attempts - _CUT_SHORT))
             async with self._suspect:
@@ -438,8 +328,8 @@ class AgentLoop:
                 return False
             done = await self._attend(session, pending)
         if not done and not self._stopping:
-            task = asyncio.create_task(self._resume(session, pending.deferrals + 1), name=f"parked {session}")
-            self._parked[session] = task
+            task = asyncio.create_task(self._resume(session, pending.deferrals + 1), name=f"deferred {session}")
+            self._deferred[session] = task
         return done
 
     async def _gather(self, session: str, pending: PendingMessage) -> PendingMessage:
@@ -452,12 +342,12 @@ class AgentLoop:
         return pending
 
     async def _resume(self, session: str, deferrals: int) -> None:
-        """Take a parked chat up when a model may answer again; its message is then the first one in the inbox."""
+        """Take a deferred chat up when a model may answer again; its message is then the first one in the inbox."""
         try:
-            await self._model.wait_until_available(_PARKED.pause(deferrals - 1))
+            await self._model.wait_until_available(_DEFERRED.pause(deferrals - 1))
         finally:
-            if self._parked.get(session) is asyncio.current_task():
-                del self._parked[session]
+            if self._deferred.get(session) is asyncio.current_task():
+                del self._deferred[session]
         self._deferrals[session] = deferrals
         self._lanes.put(session)
 
@@ -483,12 +373,8 @@ class AgentLoop:
 
     async def _run_turn(self, session: str, pending: PendingMessage) -> bool:
         """Run the turn of a message unless its sender stopped that, or until they do."""
-        if (stop := self._stops.get(session)) is not None and stop.id <= pending.id:
-            del self._stops[session]
-        edited = session, pending.inbound.user, pending.inbound.target
-        if (edit := self._edits.get(edited)) is not None and edit.id == pending.id:
-            del self._edits[edited]
-        if not self._is_stopped(pending) and not self._is_edited(pending):
+        self._interruptions.begin_turn(pending)
+        if self._interruptions.find(pending) is None:
             turn = asyncio.create_task(self._turns.run(pending), name=f"turn {pending.id}")
             self._running[session] = pending, turn, self._clock.now()
             try:
@@ -498,7 +384,7 @@ class AgentLoop:
                     raise
             finally:
                 del self._running[session]
-        if self._is_stopped(pending):
+        if self._interruptions.find(pending) == "stopped":
             await self._policy.end_stopped(self._inbox, pending)
         else:
             await self._inbox.end_edited(pending.id)
@@ -531,7 +417,7 @@ class AgentLoop:
             if running is not None:
                 found.append(ChatActivity(session, "thinking", running[2], max(0, count - 1)))
             else:
-                state: Literal["deferred", "waiting"] = "deferred" if session in self._parked else "waiting"
+                state: Literal["deferred", "waiting"] = "deferred" if session in self._deferred else "waiting"
                 found.append(ChatActivity(session, state, None, count))
         return found
 
@@ -559,9 +445,9 @@ class AgentLoop:
         self._room.set()
         if self._fragments is not None:
             self._fragments.stop()
-        for parked in self._parked.values():
-            parked.cancel()
-        await asyncio.gather(*self._parked.values(), return_exceptions=True)
+        for deferred in self._deferred.values():
+            deferred.cancel()
+        await asyncio.gather(*self._deferred.values(), return_exceptions=True)
         await asyncio.gather(finish_or_cancel(self._taking, grace), self._lanes.stop(grace))
 
 

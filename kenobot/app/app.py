@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
-import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
@@ -15,12 +13,14 @@ from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.agent.commands.order_patterns import prepare_to_read
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.intake_policy import IntakePolicy
+from kenobot.agent.loop import AgentLoop
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments
 from kenobot.agent.turn.runner import TurnRunner
 from kenobot.agent.turn.turn_services import TurnServices
+from kenobot.app.housekeeping import prune_tables
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
@@ -53,7 +53,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
-from kenobot.core.worker import SCHEDULER_MODULES, Scheduler
+from kenobot.core.worker import Scheduler
 from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
@@ -76,8 +76,6 @@ from kenobot.ports.signals import (
 from kenobot.ports.tool import BACKGROUND
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.skills.library import READER, SkillLibrary
-from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
-from kenobot.storage import tasks as task_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -99,23 +97,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
-_QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
-_QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
-_QUIET_FILES_SECONDS = 1.3  # before memory's files are written: what was just extracted goes with them
-_LOAD_AGAIN_SECONDS = 5.0
-LOADED_LATER = (
-    "kenobot.agenda.delivery",
-    "kenobot.agenda.overdue",
-    "kenobot.app.background",
-    "kenobot.app.menu_setter",
-    "kenobot.app.watch.wiring",
-)
-"""The modules of the work behind the turns, which are loaded once nobody talks."""
 _GRACE_SECONDS = 5.0
-_BACKUP_SECONDS = 300.0  # between looks whether one is due
 _TASK_SECONDS = 30.0  # between looks for tasks whose question nobody answers
-_MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
 _CLOSE_SECONDS = 1.0
 _SHARED_SECONDS = 60.0  # between two runs of a scheduled job, where many homes have theirs in one process
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
@@ -142,7 +125,7 @@ class App:
         """
         if shared is None:
             MemoryFiles.require_database(home.memory, home.database)
-        self._shared, self._default_language = shared, default_language
+        self.shared, self._default_language = shared, default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self.zone = ZoneInfo(settings.bot.timezone)
         redact = self.redact = Redactor(loaded.secrets())
@@ -154,7 +137,7 @@ class App:
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
         self.scheduler = Scheduler() if shared is None else Scheduler(_SHARED_SECONDS)
-        self.quiet, self._quiet_for_files = QuietSpell(), QuietSpell()
+        self.quiet, self.quiet_for_files = QuietSpell(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -194,18 +177,23 @@ class App:
     def background(self) -> "MemoryWorkers":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.app.background import build_workers
-            from kenobot.cognitive.memory import WorkerContext
+            from kenobot.cognitive.memory import MemoryWorkers, WorkerContext
 
             context = WorkerContext(
-                *(self.database, self.bus, self.clock, self.zone),
-                self.memory_files,
-                self.ledger,
-                self.index,
-                self.embedding,
-                self.quiet,
+                database=self.database,
+                bus=self.bus,
+                clock=self.clock,
+                zone=self.zone,
+                files=self.memory_files,
+                ledger=self.ledger,
+                index=self.index,
+                embedding=self.embedding,
+                quiet=self.quiet,
             )
-            self._background = build_workers(self.home, self.settings, context, self.indexer, self._background_model)
+            window = prompt_limits(self.settings).window
+            self._background = MemoryWorkers(
+                self.home, self.settings, context, self.indexer, self._background_model, window
+            )
         return self._background
 
     @property
@@ -214,8 +202,14 @@ class App:
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
 
-            parts = self.database, self.clock, self.zone, self._messenger, self.access
-            self._reminders = ReminderDelivery(*parts, {"morning": self._compose_morning})
+            self._reminders = ReminderDelivery(
+                self.database,
+                self.clock,
+                self.zone,
+                self._messenger,
+                self.access,
+                compose={"morning": self._compose_morning},
+            )
         return self._reminders
 
     def _compose_morning(self, connection: Connection, job: "Job", at: datetime) -> str | None:
@@ -281,7 +275,11 @@ class App:
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
         context = self.command_context = CommandContext(
-            *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
+            zone=self.zone,
+            folder=self.home.memory,
+            access=self.access,
+            memory=self.memory,
+            language=reply_language(self.settings),
             budgets=self.ledger.limits,
             skills=self.skills,
             bot_name=self.settings.bot.name,
@@ -313,8 +311,7 @@ class App:
         from kenobot.agent.turn.task_worker import TaskWorker
 
         limits = TaskLimits(**dict(getattr(tool, "settings", {})))
-        parts = self.database, self.clock, self._messenger, self.access, self.redact
-        return TaskWorker(*parts, limits)
+        return TaskWorker(self.database, self.clock, self._messenger, self.access, self.redact, limits)
 
     def _list_unusable(self) -> list[tuple[str, str]]:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
@@ -338,17 +335,32 @@ class App:
         from kenobot.agent.turn.memory_report import MemoryReporter
 
         asker = ChangeAsker(self.zone, self.settings.memory.ask_changes, self.index)
-        parts = (self.database, self.clock, self.zone, self.index, self.embedding, self.memory_files)
-        return MemoryReporter(*parts, final=self._background_model is None, asker=asker)
+        return MemoryReporter(
+            self.database,
+            self.clock,
+            self.zone,
+            self.index,
+            self.embedding,
+            self.memory_files,
+            final=self._background_model is None,
+            asker=asker,
+        )
 
     def _build_memory_files(self) -> Mirror:
         """Build the mirror of memory in Markdown files, or one without files."""
-        if self._shared is not None:
+        if self.shared is not None:
             from kenobot.app.no_memory_files import NoMemoryFiles
 
             return NoMemoryFiles()
-        parts = self.home.memory, self.database, self.clock, self.zone, Policy.of(self.settings.sleep)
-        return MemoryFiles(*parts, announce=self._announce_intake, quiet=self._quiet_for_files)
+        return MemoryFiles(
+            self.home.memory,
+            self.database,
+            self.clock,
+            self.zone,
+            policy=Policy.of(self.settings.sleep),
+            announce=self._announce_intake,
+            quiet=self.quiet_for_files,
+        )
 
     def _share_console(self) -> SharedConsole:
         """Make room for more screens beside the console of this process, if there is one."""
@@ -372,12 +384,12 @@ class App:
 
     async def start_turns(self) -> None:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
-        if self._shared is None:
+        if self.shared is None:
             self._responsive.enter_context(responsive())
         await self._keep_house()
         self.scheduler.run_every(3600.0, "housekeeping", self._keep_house)
         self.scheduler.run_every(2.0, "audit", self.audit.flush)
-        if self._shared is None:
+        if self.shared is None:
             self.scheduler.run_every(1.0, "command line", self.check_external_changes)
             self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
         self.scheduler.run_every(60.0, "sweep", self.sweep)
@@ -402,67 +414,6 @@ class App:
         """Begin the work behind the turns."""
         await self.background.start(self.scheduler)
 
-    async def run_background(self, states: "Callable[[], Sequence[ChannelState]]") -> None:
-        """Begin the work behind the turns once nobody has talked for a moment, then follow the schedule.
-
-        states: of the channels.
-
-        The first messages after the start come before it: they would share the processor with its imports.
-        """
-        await self.clock.sleep(_HEAD_START_SECONDS)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LONGEST_HEAD_START):
-                await self.loop.wait_idle()
-                await self.database.pacer.await_quiet(_QUIET_SECONDS)
-        await self._load_background()
-        self.quiet.seconds, self._quiet_for_files.seconds = _QUIET_SPELL_SECONDS, _QUIET_FILES_SECONDS
-        if self.plugins.mcp is not None:
-            self.plugins.mcp.begin()
-        await self.start_background()
-        from kenobot.app.menu_setter import MenuSetter
-
-        menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
-        self.scheduler.run_every(_MENU_SECONDS, "menus", menus.refresh)
-        self.scheduler.run_every(3600.0, "media", self._remove_unused_media)
-        if self.settings.backup.every_hours:
-            from kenobot.app.scheduled_backup import ScheduledBackups
-
-            backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
-            self.scheduler.run_every(_BACKUP_SECONDS, "backup", backups.run_if_due)
-        if self._shared is None:
-            from kenobot.app.watch.wiring import build_watch
-
-            self.watch = build_watch(self, states)
-            await self.watch.start(self.scheduler)
-        self.scheduler.run_every(3600.0, "agenda", self.reminders.prune)
-        self.scheduler.run_every(600.0, "promises", self.build_overdue_asker().ask)
-        await self.scheduler.start()
-        self.reminders.begin()
-        self.indexer.begin()
-        self.embedding.begin()
-        self.background.sleep_worker.begin()
-        if self.home.versions.exists():
-            from kenobot.app.trial import tell_of_update
-
-            await tell_of_update(self)
-        await menus.refresh()
-        await self._remove_unused_media()
-
-    async def _load_background(self) -> None:
-        """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
-        while True:
-            try:
-                for module in (*LOADED_LATER, *SCHEDULER_MODULES):
-                    await asyncio.to_thread(importlib.import_module, module)
-            except (OSError, MemoryError) as error:
-                reason = str(error) or "no memory"
-                _log.warning("The work behind the turns cannot begin yet: %s. It is tried again.", reason)
-                await self.clock.sleep(_LOAD_AGAIN_SECONDS)
-            else:
-                if self._shared is None:
-                    gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
-                return
-
     def note_changes(self, changes: Collection[Change]) -> None:
         """Hand on what a command or a request changed; it is on disk.
 
@@ -480,23 +431,10 @@ class App:
         await self.owner_alerts.save_owner_chat()
         await self.inbox.prune()
         await self.outbox.prune()
-        await turn_steps.prune(self.database, self.clock.now())
-        await tool_runs.prune(self.database, self.clock.now())
-        await model_calls.prune(self.database, self.clock.now())
-        await approvals.prune(self.database, self.clock.now())
-        await keyboards.prune(self.database, self.clock.now())
-        await attachments.prune(self.database)
-        await task_rows.prune(self.database)
-        await api_keys.prune(self.database, self.clock.now())
         at = self.clock.now()
+        await prune_tables(self.database, at)
         if await self.database.write(lambda connection: Telling.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
-
-    async def _remove_unused_media(self) -> None:
-        try:
-            await self.media.remove_unused()
-        except (StoreError, OSError) as error:
-            _log.warning("Unused files of the media folder were not removed: %s", error)
 
     async def _announce_intake(self, notice: IntakeNotice) -> None:
         signal = MEMORY_INTAKE_FINISHED if notice.is_done else MEMORY_INTAKE_STARTED

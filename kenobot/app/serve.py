@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
 from kenobot.app.attach import attach_bot, check_hooks
+from kenobot.app.background import run_background
 from kenobot.app.plugin_instances import build_channel
 from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.app.socket_server import SocketServer
@@ -115,7 +116,7 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
 @contextlib.asynccontextmanager
 async def _run_background(app: App, channels: RunningChannels) -> AsyncIterator[None]:
     """Run the work behind the turns until the end begins."""
-    beginning = asyncio.create_task(app.run_background(channels.states), name="background")
+    beginning = asyncio.create_task(run_background(app, channels.states), name="background")
     beginning.add_done_callback(_log_failure)
     try:
         yield

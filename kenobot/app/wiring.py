@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.media.intake import MediaIntake, MediaLimits
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.core.bus import Bus

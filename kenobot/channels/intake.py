@@ -3,8 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -93,17 +92,3 @@ def read_time(told: object, clock: Clock) -> datetime:
         return found.astimezone(UTC) if found.tzinfo is not None and now - _OLDEST <= found <= now else now
     except (ValueError, OverflowError, OSError):
         return now
-
-
-async def run_together(*parts: Coroutine[object, object, object]) -> None:
-    """Run until the first of `parts` ends, and end the others. Raises what that one raised."""
-    tasks = [asyncio.create_task(part) for part in parts]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()

@@ -26,7 +26,7 @@ from kenobot.ports.names import label_id
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 if TYPE_CHECKING:
     from kenobot.cognitive.remember.edited_memory import MemoryChange

@@ -48,7 +48,7 @@ from kenobot.ports.signals import (
     Signals,
     Unsubscribe,
 )
-from kenobot.storage import conversation, health_told, inbox
+from kenobot.storage import conversation, health_told, inbox_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination
@@ -371,7 +371,7 @@ class OwnerAlerts:
         """Return the chats of the owner's newest private messages in the inbox: in a channel, and by a program."""
         newest: dict[bool, tuple[str, str, str, str]] = {}
         said: dict[bool, list[str]] = {False: [], True: []}
-        for channel, chat, user, text, at in inbox.newest_private(connection, _SCANNED):
+        for channel, chat, user, text, at in inbox_rows.newest_private(connection, _SCANNED):
             if channel not in self._messenger.channels or not self._access.is_owner(channel, user):
                 continue
             kind = capabilities_of(self._messenger.channels[channel]).keeps_answers

@@ -39,3 +39,8 @@ def _divides(lines: list[str], is_new: list[bool]) -> bool:
         one and other and new != before and not _ITEM.match(other) and not one.startswith("#")
         for (one, other), (before, new) in zip(pairwise(lines), pairwise(is_new), strict=True)
     )
+
+
+def has_entries(preferences: str) -> bool:
+    """Return whether preferences hold more than headings."""
+    return any(line.strip() and not line.startswith("#") for line in preferences.splitlines())

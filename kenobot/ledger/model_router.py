@@ -65,7 +65,10 @@ class ModelRouter:
         return self._routes[level].provider
 
     def reports_memory(self, level: int) -> bool:
-        """Return whether provider number `level` answers from a report of memory."""
+        """Return whether provider number `level` answers from a report of memory; one that does has `reports_memory`.
+
+        Its requests end with the report, made by rules before it is asked; see `kenobot.agent.turn.memory_report`.
+        """
         return bool(getattr(self._routes[level].provider, "reports_memory", False))
 
     async def ask(

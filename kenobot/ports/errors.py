@@ -18,9 +18,8 @@ KenobotError
 │   ├── StoreFull        no space, or read-only
 │   ├── StoreCorrupt     the file is damaged
 │   └── Fenced           another attempt at the same work has taken over
-├── StreamFailed         standard input or output failed: that conversation is over
-│   └── ReaderGone       …because its reader has left
-└── AccessDenied         this person may not do that
+└── StreamFailed         standard input or output failed: that conversation is over
+    └── ReaderGone       …because its reader has left
 
 `str(error)` is one plain sentence that may be shown to a person and says what to do next. It never holds a secret.
 It is a `Sentence`: it keeps the error's key and values, and so can be worded in another language. The words are in the
@@ -128,7 +127,3 @@ class StreamFailed(KenobotError):
 
 class ReaderGone(StreamFailed):
     """The pipe behind standard output has no reader any more."""
-
-
-class AccessDenied(KenobotError):
-    """This person may not do that here."""

@@ -221,15 +221,11 @@ class NamesModel(Protocol):
     def model(self) -> str: ...
 
 
-class RuleBased(Protocol):
-    """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
-
-    @property
-    def rule_based(self) -> bool: ...
-
-
 def is_rule_based(provider: Provider) -> bool:
-    """Return whether a provider says that it is `RuleBased`."""
+    """Return whether a provider follows rules or a script; one that does says so as `rule_based`.
+
+    Such a one cannot be asked to read a text and say what is in it.
+    """
     return bool(getattr(provider, "rule_based", False))
 
 
@@ -241,14 +237,3 @@ def sees_pictures(provider: Provider) -> bool:
 def calls_tools(provider: Provider) -> bool:
     """Return whether a provider may offer tools to its model; one that cannot says so as `calls_tools`."""
     return bool(getattr(provider, "calls_tools", True))
-
-
-class ReportsMemory(Protocol):
-    """A provider that answers out of memory: its request ends with a report, made by rules before it is asked.
-
-    The report says what the message changed in memory, and what memory holds about it; see
-    `kenobot.agent.turn.memory_report`.
-    """
-
-    @property
-    def reports_memory(self) -> bool: ...

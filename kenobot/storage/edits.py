@@ -8,7 +8,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.storage.attachments import AttachmentRow, item_names, save_row, to_fields
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage, load_pending
+from kenobot.storage.inbox_rows import PendingMessage, load_pending
 from kenobot.storage.outbox import PREVIEW_PART
 
 _LATELY = 5000  # messages from the newest on among which one that is edited is looked for

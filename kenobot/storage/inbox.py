@@ -8,29 +8,35 @@ the message, because the process stops or the model is out of reach, is given ba
 """
 
 import asyncio
-import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.sentences import change_values, pack_text
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
+from kenobot.storage.inbox_rows import (
+    COLUMNS,
+    STOPPED,
+    FinalState,
+    PendingMessage,
+    join_message,
+    load_pending,
+    read_row,
+)
+from kenobot.storage.message_identity import BY_ID, escape_surrogates, find_free_id, has_come, message_digest
 from kenobot.storage.outbox import find_answered
 from kenobot.storage.turn_steps import drop_steps
 
 _Value = str | int | None
-FinalState = Literal["answered", "failed", "expired", "dead", "dropped"]
 
 _KEEP_DAYS = 7
 _DEAD_KEPT = 1000
@@ -39,49 +45,10 @@ _RAW_KEPT = 20_000
 _NAME_KEPT = 128
 _QUOTED_KEPT = 1000
 _MOST_FRAGMENTS = 20
-_LATELY = 1000  # messages among which one is looked for that is brought again
-_SAME_TIME = timedelta(minutes=2)  # by two clocks
 # "+": else SQLite reads all that was ever kept, to have it in order
 OPEN_SHORT = "state IN ('pending', 'claimed') AND kind != 'task' AND length(text) <= ? ORDER BY +id"
-_STOPPED = "stopped by its sender"
 _EDITED = "edited by its sender"
-_BY_ID = "FROM inbox WHERE channel = ? AND external_id = ?"
-_IDENTITY = "chat, thread, sender, platform_id, kind, target, sent_at"  # as `_identify` has it
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
-_COLUMNS = (
-    "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
-    "retried_at, kind, reply_to, target, value, thread, attachments, platform_id, quoted, quoted_author"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PendingMessage:
-    """A stored message that waits for its turn, or has begun one `attempts` times.
-
-    claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
-    no reply to it from an earlier run. deferrals: how often it was put back because no model could be reached.
-    retried_at: when the owner had it tried once more. fragments: the messages that it is made of, itself the first; ()
-    for one that stands alone. Its `inbound` joins them.
-    """
-
-    id: int
-    inbound: Inbound
-    trace: str
-    attempts: int = 0
-    claimed: bool = False
-    fresh: bool = False
-    deferrals: int = 0
-    retried_at: datetime | None = None
-    fragments: tuple["PendingMessage", ...] = ()
-
-    @property
-    def session(self) -> str:
-        return self.inbound.session
-
-    @property
-    def waiting_since(self) -> datetime:
-        """From when it counts how long the message has waited: its sending, or the owner's wish to try it once more."""
-        return self.retried_at or self.inbound.sent_at
 
 
 class Inbox:
@@ -118,13 +85,13 @@ class Inbox:
         }
 
         def work(connection: Connection) -> PendingMessage | None:
-            if inbound.may_repeat and digest and _has_come(connection, inbound, digest):
+            if inbound.may_repeat and digest and has_come(connection, inbound, digest):
                 return None
             stored = _with_quotation(connection, inbound)
             row = _columns(stored, now, drop_reason) | more
             number = _insert(connection, row)
             if number is None:
-                free = _free_id(connection, inbound, digest)
+                free = find_free_id(connection, inbound, digest)
                 if free == inbound.external_id:
                     return None
                 stored, number = replace(stored, external_id=free), _insert(connection, row | {"external_id": free})
@@ -145,8 +112,8 @@ class Inbox:
         """Keep something unreadable in the dead-letter box."""
         now = self._clock.now().isoformat()
         row = {
-            "channel": _escape_surrogates(channel),
-            "external_id": _escape_surrogates(external_id),
+            "channel": escape_surrogates(channel),
+            "external_id": escape_surrogates(external_id),
             "chat": "",
             "session": "",
             "sender": "",
@@ -208,7 +175,7 @@ class Inbox:
 
         tell: puts into the outbox, in the same transaction, what the chat is told of it. Returns that, to be sent.
         """
-        return await self._end_early(message, "dropped", _STOPPED, tell)
+        return await self._end_early(message, "dropped", STOPPED, tell)
 
     async def end_edited(self, message: int) -> None:
         """End a message in place of which an edit of it is answered, unless it is done; its steps go with it."""
@@ -241,12 +208,12 @@ class Inbox:
         def work(connection: Connection) -> list[PendingMessage]:
             where = "session = ? AND id > ? AND state IN ('pending', 'claimed') AND kind != 'task' ORDER BY id LIMIT ?"
             rows = connection.execute(
-                f"SELECT joined_to, {_COLUMNS} FROM inbox WHERE {where}", (head.session, head.id, _MOST_FRAGMENTS)
+                f"SELECT joined_to, {COLUMNS} FROM inbox WHERE {where}", (head.session, head.id, _MOST_FRAGMENTS)
             ).fetchall()
             is_fixed = connection.execute("SELECT 1 FROM turn_step WHERE inbox_id = ?", (head.id,)).fetchone()
             joined, last = list[PendingMessage](), head.inbound
             for joined_to, *row in rows:
-                pending = _pending(tuple(row))
+                pending = read_row(tuple(row))
                 if joined_to != head.id and (is_fixed or not goes_on(last, pending.inbound)):
                     break
                 joined.append(pending)
@@ -260,12 +227,12 @@ class Inbox:
 
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
-        channel, external_id = _escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)
+        channel, external_id = escape_surrogates(inbound.channel), escape_surrogates(inbound.external_id)
         known, digest = replace(inbound, channel=channel, external_id=external_id), message_digest(inbound)
 
         def read(connection: Connection) -> bool:
-            row = (channel, _free_id(connection, known, digest))
-            return connection.execute(f"SELECT 1 {_BY_ID}", row).fetchone() is not None
+            row = (channel, find_free_id(connection, known, digest))
+            return connection.execute(f"SELECT 1 {BY_ID}", row).fetchone() is not None
 
         return await self._database.read(read)
 
@@ -273,9 +240,9 @@ class Inbox:
         """Return the next messages of a session that are not done, oldest first, with ids above `after`."""
         return await self._database.read(
             lambda connection: [
-                _pending(row)
+                read_row(row)
                 for row in connection.execute(
-                    f"SELECT {_COLUMNS} FROM inbox WHERE session = ? AND id > ? AND state IN ('pending', 'claimed') "
+                    f"SELECT {COLUMNS} FROM inbox WHERE session = ? AND id > ? AND state IN ('pending', 'claimed') "
                     "AND kind != 'task' ORDER BY id LIMIT ?",
                     (session, after, limit),
                 )
@@ -306,26 +273,6 @@ class Inbox:
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
-
-
-def load_pending(connection: Connection, where: str, *values: str | int) -> list[PendingMessage]:
-    """Read messages, in whatever state. where: a condition on their rows, and their order."""
-    return [_pending(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM inbox WHERE {where}", values)]
-
-
-def read_text(connection: Connection, message: int) -> str:
-    """Read the words of a message, with those of its other fragments; "" for one that is gone."""
-    fragments = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", message, message)
-    return join_message(tuple(fragments)).inbound.text if fragments else ""
-
-
-def join_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
-    """Return messages of a person as one: the first, with the words and attachments of all."""
-    inbounds = [each.inbound for each in fragments]
-    words = "\n".join(each.text for each in inbounds if each.text.strip())
-    attachments = tuple(attachment for each in inbounds for attachment in each.attachments)
-    whole = replace(inbounds[0], text=words, attachments=attachments)
-    return replace(fragments[0], inbound=whole, fragments=fragments)
 
 
 def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
@@ -380,56 +327,6 @@ def _insert(connection: Connection, row: Mapping[str, _Value]) -> int | None:
     return cursor.lastrowid if cursor.rowcount else None
 
 
-def message_digest(inbound: Inbound) -> str:
-    """Digest what is the same whenever a platform brings a message again, and differs from every other message."""
-    parts = (inbound.chat, inbound.thread, inbound.user, inbound.platform_id, inbound.kind, inbound.target)
-    content = json.dumps([*parts, inbound.value, inbound.text])
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def _has_come(connection: Connection, inbound: Inbound, digest: str) -> bool:
-    """Return whether a message came lately that differs by its id alone, at about the same time."""
-    first, last = inbound.sent_at - _SAME_TIME, inbound.sent_at + _SAME_TIME
-    row = connection.execute(
-        "SELECT 1 FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? AND channel = ? AND session = ? AND digest = ? "
-        "AND sent_at BETWEEN ? AND ?",
-        (_LATELY, inbound.channel, inbound.session, digest, first.isoformat(), last.isoformat()),
-    ).fetchone()
-    return row is not None
-
-
-def _free_id(connection: Connection, inbound: Inbound, digest: str) -> str:
-    """Return the id to store a message under: with its digest when the plain one is another message's."""
-    row = (inbound.channel, inbound.external_id)
-    known = connection.execute(f"SELECT digest, {_IDENTITY} {_BY_ID}", row).fetchone()
-    is_free = known is None or not known[0] or not digest or digest == known[0] or known[1:] == _identify(inbound)
-    return inbound.external_id if is_free else f"{inbound.external_id}~{digest}"
-
-
-def _identify(inbound: Inbound) -> tuple[str, ...] | None:
-    """Return by what a message is known whose words another version of the bot reads otherwise; None for nothing."""
-    if not inbound.platform_id:
-        return None
-    where = (inbound.chat, inbound.thread, inbound.user, inbound.platform_id)
-    return (*where, inbound.kind, inbound.target, inbound.sent_at.isoformat())
-
-
-def has_bad_ids(inbound: Inbound) -> bool:
-    """Return whether an id holds a NUL or half a surrogate pair: no database holds it, and mended it would be another.
-
-    So do what stands in a button or a reaction, and the names that say where it belongs.
-    """
-    ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user, inbound.thread, inbound.platform_id)
-    text = "".join((*ids, inbound.reply_to, inbound.target, inbound.value))
-    return text != make_storable(text)
-
-
-def _escape_surrogates(text: str) -> str:
-    """Escape NULs and what has no UTF-8 in `text`, so that no two texts become one."""
-    text = text.replace("\0", "\\x00") if "\0" in text else text
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
 def _name(text: str) -> str:
     """Return a person's name on one line and of a sane length: prompts put it before their words in a group."""
     return " ".join(make_storable(text[:_NAME_KEPT]).split())
@@ -443,26 +340,6 @@ def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:
     return int(row[0]) if row else 0
 
 
-def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield channel, chat, sender, beginning of the text, and time of the last private messages, newest first."""
-    yield from connection.execute(
-        "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
-        "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' "
-        "AND kind IN ('message', 'edit') ORDER BY id DESC LIMIT ?",
-        (limit,),
-    )
-
-
-def was_stopped(connection: Connection, session: str, message: int, sender: str = "") -> bool:
-    """Return whether the message before this one in its session was stopped. sender: whose count; "" for all."""
-    row = connection.execute(
-        "SELECT reason FROM inbox WHERE session = ? AND id < ? AND ? IN ('', sender) AND kind != 'task' "
-        "ORDER BY id DESC LIMIT 1",
-        (session, message, sender),
-    ).fetchone()
-    return row is not None and row[0] == _STOPPED
-
-
 def add_task_message(connection: Connection, inbound: Inbound, origin: int, trace: str, at: datetime) -> int | None:
     """Store the work of a task, inside the transaction that begins it; None where its message began one before.
 
@@ -473,92 +350,3 @@ def add_task_message(connection: Connection, inbound: Inbound, origin: int, trac
     if number is not None and inbound.attachments:
         attachment_rows.copy_rows(connection, origin, number)
     return number
-
-
-def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
-    """Return whether `attempt` is at work on a message."""
-    where = "id = ? AND attempts = ? AND state = 'claimed'"
-    return connection.execute(f"SELECT 1 FROM inbox WHERE {where}", (message, attempt)).fetchone() is not None
-
-
-def newest_id(connection: Connection) -> int:
-    """Return the id of the message that came last; 0 where none did."""
-    found: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").fetchone()[0]
-    return found
-
-
-def finish(
-    connection: Connection,
-    message: int,
-    attempt: int,
-    end: FinalState,
-    at: datetime,
-    reason: str = "",
-    *,
-    is_whole: bool = False,
-) -> datetime:
-    """Mark a message and its fragments done, inside a transaction; return when it came in.
-
-    is_whole: it is known to have no other fragments. Raises Fenced when `attempt` is not its latest claim.
-    """
-    received = connection.execute(
-        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed' "
-        "RETURNING received_at",
-        (end, pack_text(reason), at.isoformat(), message, attempt),
-    ).fetchall()
-    if not received:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
-    if not is_whole:
-        connection.execute(
-            "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
-            "WHERE joined_to = ? AND state IN ('pending', 'claimed')",
-            (end, pack_text(reason), at.isoformat(), message),
-        )
-    return datetime.fromisoformat(received[0][0])
-
-
-def defer(connection: Connection, message: int, attempt: int) -> bool:
-    """Give a claim back, inside a transaction, because no model can be reached; the attempt does not count.
-
-    Returns whether the person has still to be asked for patience. Raises Fenced when `attempt` was overtaken.
-    """
-    mine = (message, attempt)
-    row = connection.execute(
-        "SELECT patience_sent FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
-    ).fetchone()
-    if row is None:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
-    connection.execute(
-        "UPDATE inbox SET state = 'pending', attempts = attempts - 1, patience_sent = 1 WHERE id = ? AND attempts = ?",
-        mine,
-    )
-    return not row[0]
-
-
-def _pending(row: tuple[Any, ...]) -> PendingMessage:
-    number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
-    retried, kind, reply_to, target, value, thread, attachments, platform_id, quoted, author = row[12:]
-    brings_words = kind in ("message", "edit", "task")
-    inbound = Inbound(
-        channel=channel,
-        external_id=external,
-        chat=chat,
-        user=sender,
-        user_name=name,
-        private=bool(private),
-        forwarded=bool(forwarded),
-        text=text,
-        sent_at=datetime.fromisoformat(sent_at),
-        kind=kind,
-        reply_to=reply_to,
-        target=target,
-        value="" if brings_words else value,
-        thread=thread,
-        attachments=attachment_rows.read_attachments(attachments, value if brings_words else ""),
-        platform_id=platform_id,
-        quoted=quoted,
-        quoted_author=author,
-    )
-    return PendingMessage(
-        number, inbound, trace, attempts, retried_at=datetime.fromisoformat(retried) if retried else None
-    )

@@ -13,7 +13,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage, join_message, load_pending
+from kenobot.storage.inbox_rows import PendingMessage, join_message, load_pending
 from kenobot.storage.turn_steps import drop_steps
 
 TaskState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
@@ -122,11 +122,6 @@ def follow_shown(connection: Connection, task: Task) -> tuple[int, bool]:
 def get_task(connection: Connection, number: int) -> Task | None:
     """Return a task by its number."""
     return next(_load(connection, "task.id = ?", number), None)
-
-
-def find_by_message(connection: Connection, inbox_id: int) -> Task | None:
-    """Return the task whose work an inbox row is."""
-    return next(_load(connection, "task.inbox_id = ?", inbox_id), None)
 
 
 def find_by_origin(connection: Connection, origin: int) -> Task | None:

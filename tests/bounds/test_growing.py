@@ -5,12 +5,13 @@ from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptLimits, PromptRequest
 from kenobot.gateway.access import Access, Roster
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from tests.scene import Scene
 
 _TICK = 100  # steps of SQLite's virtual machine

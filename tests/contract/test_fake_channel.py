@@ -5,7 +5,8 @@ import pytest
 from kenobot.ports.channel import Capabilities, Channel
 from kenobot.ports.errors import Rejected
 from kenobot.ports.messages import Attachment
-from kenobot_testing.channel import ChannelContract, FakeChannel
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.fake_channel import FakeChannel
 
 _ALL = Capabilities(
     receives=frozenset({"image"}),

@@ -21,7 +21,7 @@ from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
-from kenobot.storage import approvals, inbox, message_rows
+from kenobot.storage import approvals, inbox_rows, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -105,7 +105,7 @@ def _follow(
     old = Memory.records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
-    message = inbox.read_text(connection, asked.asked)
+    message = inbox_rows.read_text(connection, asked.asked)
     said, kept = asked.clause or old.text, _find_kept(asked, old.text, message, is_part=answered.is_part)
     if not answered.is_yes and not kept:
         from kenobot.agent.commands.correct import ask_for_words  # noqa: PLC0415 - seldom needed, and it reads facts

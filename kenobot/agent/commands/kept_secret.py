@@ -23,7 +23,7 @@ from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, inbox, message_rows
+from kenobot.storage import approvals, inbox_rows, message_rows
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -91,7 +91,7 @@ def _follow(
 def _read_message(connection: Connection, asked: int) -> str:
     """Read a message as it came in, or, where what it tells was spoken, as it stands in the conversation."""
     turn = message_rows.messages_of_turns(connection, [asked])
-    texts_of_it = [inbox.read_text(connection, asked), *(each.text for each in turn if each.role == "user")]
+    texts_of_it = [inbox_rows.read_text(connection, asked), *(each.text for each in turn if each.role == "user")]
     return next((text for text in texts_of_it if find_told_secret(text)), "")
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from kenobot.agenda.open_wish_rows import has_wishes
 from kenobot.agent.commands import guide
@@ -50,6 +51,8 @@ from kenobot.storage.database import Database
 from kenobot.storage.keyboards import take_keyboard
 
 _log = logging.getLogger(__name__)
+
+ResultT = TypeVar("ResultT")
 
 _COMMAND = lazy.regex(r"/([^\W\d_][\w-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
@@ -305,11 +308,7 @@ class CommandRegistry:
             put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
             return next(put, None)
 
-        try:
-            return await database.read(find_asked)
-        except StoreError as error:
-            _log.warning("open questions cannot be read: %s", error)
-            return None
+        return await _read_or(None, database, find_asked, "open questions")
 
     async def _is_order(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message is an order about reminders; one that may be meant otherwise only where it is
@@ -328,7 +327,7 @@ class CommandRegistry:
 
             return reminder_changes.refers(connection, order, inbound, principal, at, self._context.zone)
 
-        return await self._ask(database, refers)
+        return await _read_or(False, database, refers, "reminders")
 
     async def _is_answer_about_reminder(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
@@ -350,35 +349,27 @@ class CommandRegistry:
         except StoreError as error:
             _log.warning("reminders cannot be read: %s", error)
             return False
-        return bool(may_answer) and await self._ask(database, answers)
-
-    async def _ask(self, database: Database, question: Callable[[Connection], bool]) -> bool:
-        try:
-            return await database.read(question)
-        except StoreError as error:
-            _log.warning("reminders cannot be read: %s", error)
-            return False
+        return bool(may_answer) and await _read_or(False, database, answers, "reminders")
 
     async def _hears(self, database: Database, inbound: Inbound) -> bool:
         """Return whether somebody has just sent a recording in private. Never raises."""
         if not inbound.private or inbound.forwarded:
             return False
-        try:
-            return await database.read(lambda c: attachments.was_recorded_lately(c, inbound.session, inbound.user))
-        except StoreError as error:
-            _log.warning("recordings cannot be looked up: %s", error)
-            return False
+
+        def was_recorded(connection: Connection) -> bool:
+            return attachments.was_recorded_lately(connection, inbound.session, inbound.user)
+
+        return await _read_or(False, database, was_recorded, "recordings")
 
     async def _has_tasks(self, database: Database, inbound: Inbound, principal: Principal) -> bool:
         """Return whether a task is under way that somebody may cancel here. Never raises."""
         sender = "" if principal.role == "owner" else inbound.user
         session = "" if inbound.private else inbound.session
-        try:
-            found = await database.read(lambda c: tasks.tasks_of(c, inbound.channel, sender, session, 100))
-        except StoreError as error:
-            _log.warning("tasks cannot be looked up: %s", error)
-            return False
-        return any(each.is_open for each in found)
+
+        def are_open(connection: Connection) -> bool:
+            return any(each.is_open for each in tasks.tasks_of(connection, inbound.channel, sender, session, 100))
+
+        return await _read_or(False, database, are_open, "tasks")
 
     async def _is_meant(
         self,
@@ -406,13 +397,12 @@ class CommandRegistry:
             return False
         from kenobot.agent.commands import forget
 
-        memory = self._context.memory
-        try:
-            is_whole = not self._context.without_model
-            return await database.read(lambda c: forget.is_known(c, topic, principal, memory, is_whole=is_whole))
-        except StoreError as error:
-            _log.warning("memory cannot be read for a wish to forget: %s", error)
-            return False
+        memory, is_whole = self._context.memory, not self._context.without_model
+
+        def is_known(connection: Connection) -> bool:
+            return forget.is_known(connection, topic, principal, memory, is_whole=is_whole)
+
+        return await _read_or(False, database, is_known, "what is to be forgotten")
 
     def run(self, connection: Connection, command: Command, call: CommandCall) -> tuple[CommandAnswer, Language]:
         """Carry out a command inside the turn's transaction, in the writer's thread; returns answer and language.
@@ -450,6 +440,15 @@ class CommandRegistry:
         if answers:
             self._asked_about_reminders.note(call.inbound.session)
         return answers
+
+
+async def _read_or(default: ResultT, database: Database, query: Callable[[Connection], ResultT], what: str) -> ResultT:
+    """Read something out of the database; `default` where that fails, which is logged. what: that is read."""
+    try:
+        return await database.read(query)
+    except StoreError as error:
+        _log.warning("%s cannot be read: %s", what, error)
+        return default
 
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:

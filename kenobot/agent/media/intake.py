@@ -30,7 +30,7 @@ from kenobot.storage import attachments as store
 from kenobot.storage.attachments import AttachmentRow
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.media_files import MediaFolder, TooLarge
 
 ResultT = TypeVar("ResultT")

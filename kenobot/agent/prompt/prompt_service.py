@@ -6,7 +6,8 @@ from functools import partial
 from typing import TypeVar
 
 from kenobot.agent.experts import reranking
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptContext, PromptRequest
 from kenobot.cognitive.memory import (
     EmbeddingWorker,
     MemoryPack,
@@ -26,7 +27,7 @@ from kenobot.ports.memory_files import Mirror
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import answers
 from kenobot.agenda.day_question import read_question
 from kenobot.agenda.zones import zone_in_force
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.cognitive.memory import MemoryReader, SearchReport
 from kenobot.core.attachment_words import without_attachments
@@ -18,7 +18,7 @@ from kenobot.ports.provider import Block
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 AGENDA = "### What the agenda says"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.turn.open_reply import OpenReply
 from kenobot.agent.turn.previews import Previews
 from kenobot.core.redaction import Redactor
@@ -17,7 +17,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 _log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
-from kenobot.storage.inbox import PendingMessage, join_message
+from kenobot.storage.inbox_rows import PendingMessage, join_message
 
 _log = logging.getLogger(__name__)
 

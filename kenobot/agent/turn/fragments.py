@@ -15,7 +15,8 @@ from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Inbound
-from kenobot.storage.inbox import Inbox, PendingMessage
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
 
 _LONGEST_WAIT = 5.0  # seconds
 

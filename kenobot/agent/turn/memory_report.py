@@ -47,7 +47,7 @@ from kenobot.ports.memory_files import Mirror
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 CHANGED = "### What this message changed"
 FOUND = "### What was found for it"

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.pieces import ToolRound, continue_request, join_text, without_calls
 from kenobot.agent.turn.tool_rounds import with_rounds

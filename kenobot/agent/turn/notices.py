@@ -24,7 +24,7 @@ from kenobot.ports.signals import (
     TURN_FAILED,
     Signal,
 )
-from kenobot.storage import inbox, outbox, turn_steps
+from kenobot.storage import inbox_rows, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -46,7 +46,7 @@ _MENDABLE = frozenset(
 )
 """The errors that an owner mends at the model's service, or in its settings."""
 
-_ENDINGS: Mapping[inbox.FinalState, Signal] = {
+_ENDINGS: Mapping[inbox_rows.FinalState, Signal] = {
     "failed": TURN_FAILED,
     "expired": MESSAGE_EXPIRED,
     "dead": MESSAGE_DEAD_LETTERED,
@@ -81,7 +81,7 @@ class Notices:
 
         def write(connection: Connection) -> list[Outbound]:
             data.calls.write(connection)
-            if not inbox.defer(connection, pending.id, data.attempt):
+            if not inbox_rows.defer(connection, pending.id, data.attempt):
                 return []
             return outbox.enqueue(connection, data.destination(_PATIENCE_PART), plea, self._clock.now())
 
@@ -102,7 +102,7 @@ class Notices:
 
         def write(connection: Connection) -> list[Outbound]:
             to = data.destination(_STILL_WORKING_PART)
-            if not inbox.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
+            if not inbox_rows.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
                 return []
             return outbox.enqueue(connection, to, word, self._clock.now())
 
@@ -111,7 +111,7 @@ class Notices:
         except StoreError as error:
             _log.debug("the word that it takes longer was not stored: %s", error)
 
-    async def report_failure(self, data: TurnData, end: inbox.FinalState, sentence: Text, reason: str) -> None:
+    async def report_failure(self, data: TurnData, end: inbox_rows.FinalState, sentence: Text, reason: str) -> None:
         """End the message without an answer, and say so; within the conversation it might break other turns."""
         pending, told = data.pending, _failure_text(sentence, reason, data)
         if data.task is not None:
@@ -120,7 +120,7 @@ class Notices:
 
         def write(connection: Connection) -> list[Outbound]:
             at = self._clock.now()
-            inbox.finish(connection, pending.id, data.attempt, end, at, reason)
+            inbox_rows.finish(connection, pending.id, data.attempt, end, at, reason)
             turn_steps.drop_steps(connection, pending.id)
             data.calls.write(connection)
             return outbox.enqueue(connection, data.destination(), parts, at)

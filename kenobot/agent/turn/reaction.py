@@ -9,7 +9,7 @@ from kenobot.ports.names import label_id
 from kenobot.storage import edits, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage, load_pending
+from kenobot.storage.inbox_rows import PendingMessage, load_pending
 
 
 async def take_reaction(database: Database, clock: Clock, access: Access, pending: PendingMessage) -> list[int]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kenobot.agent.commands.command import CommandCall, button_rows
 from kenobot.agent.media.message_words import message_pictures
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import secret_question
 from kenobot.agent.turn.file_answer import answer_file
@@ -25,9 +25,9 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.ports.turns import ReplyGrade
-from kenobot.storage import conversation, inbox, outbox, prompt_prefix, turn_steps
+from kenobot.storage import conversation, inbox_rows, outbox, prompt_prefix, turn_steps
 from kenobot.storage.connection import Connection, in_savepoint
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 SettleReport = Callable[[Connection, TurnData, datetime], tuple[Choice, ...]]
 
@@ -84,7 +84,7 @@ class ReplyWriter:
         at, session, principal = self._s.clock.now(), pending.session, data.principal
         # That which has just come in has the fragments that were gathered for it.
         is_whole = pending.fresh and not pending.fragments
-        received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
+        received = inbox_rows.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
         reacted = _react(connection, pending, principal, at) if reacts else []
         if data.pictures_refused:
             conversation.drop_pictures(connection, session)

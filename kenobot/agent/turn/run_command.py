@@ -12,7 +12,7 @@ from kenobot.gateway.buttons import Pressers, add_buttons, for_owner
 from kenobot.ports.channel import Capabilities, capabilities_of
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_OUT
-from kenobot.storage import inbox, outbox
+from kenobot.storage import inbox_rows, outbox
 from kenobot.storage.connection import Connection
 
 
@@ -31,7 +31,7 @@ async def run_command(services: TurnServices, signals: TurnSignals, data: TurnDa
     await services.prompt_service.sync_edits(pending.session)
 
     def write(connection: Connection) -> tuple[str, list[Outbound]]:
-        inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
+        inbox_rows.finish(connection, pending.id, data.attempt, "answered", call.at)
         answer, language = services.commands.run(connection, command, call)
         return answer.text, _enqueue(connection, services, data, call, answer, language)
 

@@ -13,7 +13,7 @@ from kenobot.agent.commands.registry import OFFER_CALENDAR, find_spoken_language
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
@@ -49,7 +49,7 @@ from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import join_replies
 from kenobot.storage import inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.task_run import TaskRun

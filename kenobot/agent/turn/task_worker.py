@@ -35,7 +35,7 @@ from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage import approvals, tasks, tool_runs
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.outbox import Destination
 from kenobot.storage.tasks import Task
 

@@ -16,7 +16,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.language.words import fold
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import ToolCall
-from kenobot.storage import approvals, inbox, message_rows, tool_grants
+from kenobot.storage import approvals, inbox_rows, message_rows, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -68,7 +68,7 @@ def ask(
     pending, (call, told) = data.pending, data.held_back
     newest = message_rows.newest_message_id(connection, pending.session)
     payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _show_call(call)}
-    payload["behind"] = inbox.newest_id(connection)  # what was written by then answers something else
+    payload["behind"] = inbox_rows.newest_id(connection)  # what was written by then answers something else
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
     payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
     payload |= more or {}

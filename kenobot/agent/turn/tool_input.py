@@ -24,7 +24,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
-from kenobot.storage import approvals, inbox, message_rows, turn_steps
+from kenobot.storage import approvals, inbox_rows, message_rows, turn_steps
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -139,7 +139,7 @@ def _make_payload(connection: Connection, data: TurnData, form: Form) -> dict[st
     call = form.call
     return {
         "after": message_rows.newest_message_id(connection, data.pending.session),
-        "behind": inbox.newest_id(connection),
+        "behind": inbox_rows.newest_id(connection),
         "asked": data.pending.id,
         "call": "",
         "id": call.id,

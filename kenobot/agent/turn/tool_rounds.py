@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.prompt.runtime_block import escape_runtime_block
 from kenobot.agent.prompt.shown_message import quotations
 from kenobot.agent.turn.pieces import ToolRound

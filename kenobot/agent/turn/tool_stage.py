@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from kenobot.agent.commands.command import Command
 from kenobot.agent.media.fetched import read_fetched
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.safety.trifecta import limit_exposure
 from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
@@ -371,7 +371,7 @@ class ToolStage:
         found = await self.search_memory(query, data.principal, data.pending.session)
         assert data.context is not None
         shown = MemoryPack({}, found.texts, found.entries)  # by the result of the tool, not beside the message
-        data.context = replace(data.context, plan=data.context.plan.adding(shown))
+        data.context = replace(data.context, plan=data.context.plan.add_memory(shown))
         return found["recalled"]
 
     async def _store_beginning(self, data: TurnData, at: int, call: ToolCall, effects: ToolEffects) -> None:

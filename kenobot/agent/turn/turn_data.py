@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
-from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.prompt_context import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
@@ -18,7 +18,7 @@ from kenobot.ports.provider import ToolCall
 from kenobot.ports.turns import ReplyGrade
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage import outbox
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from kenobot.ports.signals import (
     Signal,
     describe_written,
 )
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 
 _log = logging.getLogger(__name__)
 

@@ -24,7 +24,8 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import calls_tools
 from kenobot.storage import disk
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Inbox, message_digest
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.message_identity import message_digest
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FOR_SETUP = "it was for `kenobot setup`"

@@ -51,9 +51,8 @@ def apply_emoji(
     last = feedback.exchange_of(connection, session, inbox)
     if principal.trust not in ("owner", "guest") or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
         return []
-    reach, reason = _reach(principal), f"{account or 'they'} reacted to the reply {inbox}: "
-    changed = []
-    for event in feedback.find_applied(connection, session, reason):
+    reach, changed = _reach(principal), []
+    for event in feedback.find_applied(connection, session, _describe(account, inbox)):
         occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
         from kenobot.cognitive.control.undo import undo
 
@@ -61,9 +60,16 @@ def apply_emoji(
             changed += [record.id for record in undo(connection, event, reach, occasion).after]
     kind = match_emoji(emoji)
     if kind is not None:
-        act = ChangeContext(at, principal.role, reason + emoji, session)
+        act = ChangeContext(at, principal.role, _describe(account, inbox, emoji), session)
         changed += _apply(connection, Reaction(kind), last, principal, act)
     return changed
+
+
+def _describe(account: str, reply: int, emoji: str = "") -> Sentence:
+    """Return the reason of a decision for an emoji; without one, what the reasons of all to the reply begin with."""
+    if not account:
+        return Sentence("reasons.reacted", reply=reply, emoji=emoji)
+    return Sentence("reasons.reacted_in_group", who=account, reply=reply, emoji=emoji)
 
 
 def _reach(principal: Principal) -> tuple[str, ...]:

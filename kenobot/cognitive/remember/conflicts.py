@@ -392,7 +392,7 @@ def apply_conflict(
         end_record(connection, record, status, decision, by=winner)
     elif resolution == "weaken":
         weaker = max(known.min_confidence, record.confidence - confidence_loss(record, known))
-        support = f"{act.reason}, and {len(record.source_message_ids)} turns support it"
+        support = Sentence("reasons.supported_otherwise", newer=winner, turns=len(record.source_message_ids))
         values = {"confidence": min(record.confidence, weaker)}
         change(connection, record, "weakened", values, replace(act, reason=support), shown=False)
         weakened = records.require(connection, record.id, record.scope)

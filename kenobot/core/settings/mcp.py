@@ -1,9 +1,9 @@
 """The settings of one MCP server: a table [mcp.NAME]."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from kenobot.core import lazy
 from kenobot.core.settings.schema import SettingsModel, UniqueNames
@@ -24,9 +24,6 @@ def check_server_name(name: str) -> str:
     if not _SERVER.fullmatch(name):
         raise ValueError(Sentence("mcp.bad_server_name"))
     return name
-
-
-ServerName = Annotated[str, AfterValidator(check_server_name)]
 
 
 class McpServerSettings(SettingsModel):

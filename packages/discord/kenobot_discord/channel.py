@@ -13,8 +13,9 @@ from typing import Any, Final
 import aiohttp
 import discord
 
-from kenobot.channels.intake import Acknowledge, Intake, run_together
+from kenobot.channels.intake import Acknowledge, Intake
 from kenobot.channels.markup import render_parts
+from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, Unavailable
@@ -159,7 +160,9 @@ class DiscordChannel:
             await asyncio.to_thread(self._load, own_account(client).id)
             self._client = client
             with translate_errors():
-                await run_together(client.connect(reconnect=False), self._read(client, events), self._intake.run(sink))
+                await run_until_first(
+                    client.connect(reconnect=False), self._read(client, events), self._intake.run(sink)
+                )
             raise Unavailable("discord.ended")
         except Rejected as error:
             await sink.report(self.name, str(error))

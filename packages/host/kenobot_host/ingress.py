@@ -26,7 +26,8 @@ from kenobot_host.intake import pool_of
 from kenobot_host.jobs import add_bot_jobs
 from kenobot_host.polling import BotPoller, build_client, read_updates, request_poll, take_in
 from kenobot_host.worker import open_pool, run_beside
-from kenobot_http.server import Server, bound_body
+from kenobot_http.body_bounds import BodyBounds
+from kenobot_http.server import Server
 
 _log = logging.getLogger(__name__)
 
@@ -140,7 +141,7 @@ async def run_ingress(options: IngressOptions, tokens: BotTokens, stop: asyncio.
         pool, clock = pool_of(engine), SystemClock()
         add_bot_jobs(engine, BotPoller(pool, clock, tokens))
         taker = WebhookTaker(pool, clock, tokens, options.public)
-        server = Server(bound_body(taker.build_app(), _BODY_BYTES), options.address, options.port)
+        server = Server(BodyBounds(taker.build_app(), _BODY_BYTES), options.address, options.port)
         serving = asyncio.create_task(server.serve(before_closing=lambda: None), name="ingress")
         try:
             listening = asyncio.create_task(server.is_listening.wait())

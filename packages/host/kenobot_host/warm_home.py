@@ -33,6 +33,7 @@ from psycopg import AsyncConnection
 
 from kenobot.agenda.job_rows import find_next_due
 from kenobot.app.app import App
+from kenobot.app.background import run_background
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import CHANNEL
@@ -344,7 +345,7 @@ class WarmHome:
         intake = asyncio.create_task(
             keep_running(channel, app.loop, app.bus, app.clock), name=f"mail {self.home.path.name}"
         )
-        behind = asyncio.create_task(app.run_background(tuple), name=f"background {self.home.path.name}")
+        behind = asyncio.create_task(run_background(app, tuple), name=f"background {self.home.path.name}")
         try:
             await self._await_end(app, released)
         finally:

@@ -19,9 +19,8 @@ from typing import Any, Final
 
 from procrastinate import App
 
-from kenobot.app.app import LOADED_LATER
+from kenobot.app.background import LOADED_LATER
 from kenobot.core.pacing import responsive
-from kenobot.core.worker import SCHEDULER_MODULES
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
@@ -71,7 +70,7 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, tokens: BotT
             )
             homes = WarmHomes(services)
             add_home_jobs(engine, homes, clock)
-            for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
+            for module in LOADED_LATER:  # or the first home would keep the heartbeat waiting
                 await asyncio.to_thread(importlib.import_module, module)
             async with pool.connection() as connection:
                 queues = await activation_rows.list_queues(connection, newest_schema())

@@ -21,9 +21,10 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.sentences import Language
 from kenobot.ports.signals import Signals
 from kenobot_http.arrivals import Arrivals
+from kenobot_http.body_bounds import HOOKS, BodyBounds
 from kenobot_http.calls import FOLLOWED, Call, Calls
 from kenobot_http.problems import explain_refusal
-from kenobot_http.server import HOOKS, Server, bound_body
+from kenobot_http.server import Server
 from kenobot_http.settings import CHANNEL, HttpSettings
 from kenobot_http.webhook import Gate, Webhook
 
@@ -115,7 +116,7 @@ class HttpChannel:
         mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
         app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
         app.state.language = self.language
-        return bound_body(app, self.settings.body_bytes, self.file_paths)
+        return BodyBounds(app, self.settings.body_bytes, self.file_paths)
 
     async def _hand_over(self, request: Request) -> Response:
         """Hand a platform's request to its channel."""

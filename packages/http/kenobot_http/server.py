@@ -1,23 +1,17 @@
-"""Run uvicorn inside the event loop of the bot, and bound what a request may bring."""
+"""Run uvicorn inside the event loop of the bot, and bound what a connection may bring."""
 
 import asyncio
 import contextlib
 import logging
 import math
-import re
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 
 import uvicorn
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.sentences import Sentence
-from kenobot_http.problems import refuse
 
 _log = logging.getLogger(__name__)
 
@@ -28,13 +22,6 @@ HEAD_SECONDS = 15.0  # for the head of a request to come in
 UNREAD_SECONDS = 30.0  # for what is sent to be read
 _HEAD_BYTES = 65_536  # that may come in without a head becoming complete or a body growing
 _PIPELINED = 8  # requests that may come on one connection before their answers
-_BODY_SECONDS = 15.0  # for the whole body of a request to come in
-_FILE_SECONDS = 60.0  # for one that brings files
-HOOKS = "/hooks/"  # path above what platforms post
-HOOK_BYTES = 4 * 1024 * 1024  # of what a platform posts: Meta batches up to 3 MB
-LONG_HOOKS = 8  # at the same time that are above the bound of other requests, as no signature is checked before
-_RETRY_SECONDS = "5"
-_FORM = b"multipart/form-data"
 FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
 
@@ -190,67 +177,3 @@ async def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-def bound_body(app: ASGIApp, most: int, files: Mapping[str, int] = MappingProxyType({})) -> ASGIApp:
-    """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds.
-
-    files: bounds of the forms at paths that take files, whose handlers read no body before they know who sends it; `*`
-    is any name in a path. What platforms post has a bound of its own, too. Few may be above `most` at the same time;
-    others come again.
-    """
-    long_hooks = 0
-    takers = [(re.compile(re.escape(path).replace(r"\*", "[^/]+")), bound) for path, bound in files.items()]
-
-    def find_bound(path: str, headers: Mapping[bytes, bytes]) -> int | None:
-        """Return how long a form with files may be; None where none is taken."""
-        if not headers.get(b"content-type", b"").lower().startswith(_FORM):
-            return None
-        return next((bound for taker, bound in takers if taker.fullmatch(path)), None)
-
-    async def serve_bounded(scope: Scope, receive: Receive, send: Send) -> None:
-        nonlocal long_hooks
-        if scope["type"] != "http":
-            return
-        path: str = scope["path"]
-        headers = dict(scope["headers"])
-        bound = find_bound(path, headers)
-        longest = max(most, HOOK_BYTES if path.startswith(HOOKS) else bound or most)
-        announced = headers.get(b"content-length", b"0")
-        is_too_long = not announced.isdigit() or int(announced) > longest
-        if is_too_long and bound is None:
-            response = refuse(Request(scope), 413, Sentence("http.body_too_long"), {"Connection": "close"})
-            await response(scope, receive, send)
-            return
-        ends = asyncio.get_running_loop().time() + (_BODY_SECONDS if bound is None else _FILE_SECONDS)
-        size, is_whole, is_long = 0, False, False
-
-        async def receive_bounded() -> Message:
-            nonlocal size, is_whole, is_long, long_hooks
-            if is_whole:  # what comes now is the end of the connection
-                return await receive()
-            if is_too_long:  # whoever takes files says so itself
-                raise HTTPException(413, Sentence("http.body_too_long"), {"Connection": "close"})
-            try:
-                async with asyncio.timeout_at(ends):
-                    message = await receive()
-            except TimeoutError:
-                raise HTTPException(408, Sentence("http.body_too_slow"), {"Connection": "close"}) from None
-            size += len(message.get("body", b""))
-            is_whole = not message.get("more_body", False)
-            if size > longest:
-                raise HTTPException(413, Sentence("http.body_too_long"), {"Connection": "close"})
-            if size > most and not is_long:
-                if long_hooks >= LONG_HOOKS:
-                    raise HTTPException(
-                        503, Sentence("http.busy"), {"Connection": "close", "Retry-After": _RETRY_SECONDS}
-                    )
-                is_long, long_hooks = True, long_hooks + 1
-            return message
-
-        try:
-            await app(scope, receive_bounded, send)
-        finally:
-            long_hooks -= is_long
-
-    return serve_bounded

@@ -24,11 +24,6 @@ _TEMPLATES = frozenset("template templates _template _templates plantilla planti
 _OF_DAY = lazy.regex(r"(?:^|/)(\d{4})/(?:(?:\d{4}-)?(\d{2})(?!\d)[^/]*/)?(?:(\d{2})-)?(\d{1,2})$")
 
 
-def is_vault(paths: list[str]) -> bool:
-    """Return whether a folder with these files holds notes."""
-    return any(path.lower().endswith(_NOTES) for path in paths)
-
-
 def read_vault(plan: ImportPlan, paths: list[str]) -> None:
     """Add the notes among the files of a folder. What is no note is named, with the reason why it is left."""
     templates = _template_folder(plan)

@@ -11,9 +11,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from kenobot.channels.intake import Intake, read_time, run_together
+from kenobot.channels.intake import Intake, read_time
 from kenobot.channels.markup import NOTHING_TO_SEE, render_parts
 from kenobot.channels.mention import strip_name
+from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, Unavailable
@@ -186,7 +187,7 @@ class IrcChannel:
         """Connect, join, and take messages in until cancelled. Raises RemoteError when the connection ends."""
         reader = await self._connect()
         try:
-            await run_together(
+            await run_until_first(
                 self._read(reader, partial(sink.report, self.name)), self._intake.run(sink), self._ping()
             )
         finally:

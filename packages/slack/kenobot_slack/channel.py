@@ -13,8 +13,9 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from kenobot.channels.intake import Acknowledge, Intake, run_together
+from kenobot.channels.intake import Acknowledge, Intake
 from kenobot.channels.markup import render_parts
+from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
@@ -142,7 +143,7 @@ class SlackChannel:
                 aiohttp.ClientSession() as session,
                 session.ws_connect(str(opened["url"]), heartbeat=_PING_SECONDS) as socket,
             ):
-                await run_together(self._read(socket, sink), self._intake.run(sink))
+                await run_until_first(self._read(socket, sink), self._intake.run(sink))
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse, sink: Sink) -> None:
         """Take in what was missed, then what comes. Slack ends a connection now and then."""

@@ -17,7 +17,7 @@ class ScriptedProvider:
     AssertionError, unless `repeat_last` is set. A single function instead of a list answers every request.
 
     keep: requests that stay in `requests`, the newest; all by default.
-    rule_based: facts are extracted by rules instead of this provider; see `kenobot.ports.provider.RuleBased`.
+    rule_based: facts are extracted by rules instead of this provider; see `kenobot.ports.provider.is_rule_based`.
     """
 
     def __init__(

@@ -11,10 +11,11 @@ from typing import Any, Final, Literal
 import slixmpp
 from slixmpp.exceptions import IqError, IqTimeout
 
-from kenobot.channels.intake import Intake, read_time, run_together
+from kenobot.channels.intake import Intake, read_time
 from kenobot.channels.markup import mark_up, plain_marks, render_parts
 from kenobot.channels.mention import strip_name
 from kenobot.core import lazy
+from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink, TakesBack
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
@@ -127,9 +128,9 @@ class XmppChannel:
         try:
             client.connect(*((settings.server, settings.port) if settings.server else ()))
             async with asyncio.timeout(settings.request_seconds):
-                await run_together(begun.wait(), _await(over))
+                await run_until_first(begun.wait(), _await(over))
             await self._begin(client, sink)
-            await run_together(self._intake.run(sink), self._keep_alive(client), self._take_back(sink), _await(over))
+            await run_until_first(self._intake.run(sink), self._keep_alive(client), self._take_back(sink), _await(over))
         except TimeoutError:
             raise Unavailable("xmpp.unreachable") from None
         except Rejected as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Inbound
-from kenobot.storage import inbox
+from kenobot.storage import inbox_rows
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot_testing.clock import START, ManualClock
@@ -14,7 +14,7 @@ from tests.conformance.cases import Adapter, Case, Compared, Outcome
 from tests.scratch import scratch
 
 _STATES = {"pending": "queued", "claimed": "running", "answered": "completed", "dropped": "cancelled"}
-_ENDS: dict[str, inbox.FinalState] = {"complete": "answered", "fail": "failed"}
+_ENDS: dict[str, inbox_rows.FinalState] = {"complete": "answered", "fail": "failed"}
 
 
 def task_transitions(case: Case) -> Outcome:
@@ -47,7 +47,7 @@ async def _take(box: Inbox, database: Database, steps: Sequence[str]) -> tuple[s
                 await box.end_stopped(stored.id)
             else:
                 end = _ENDS[step]
-                await database.write(lambda c, end=end, at=attempt: inbox.finish(c, stored.id, at, end, START))  # type: ignore[misc]
+                await database.write(lambda c, end=end, at=attempt: inbox_rows.finish(c, stored.id, at, end, START))  # type: ignore[misc]
         except Fenced:
             refused = True
     [(state,)] = await database.read(lambda c: c.execute("SELECT state FROM inbox").fetchall())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from kenobot.app.background import LOADED_LATER
 from kenobot.core import log
 from kenobot.gateway.channel_supervisor import stop_signals
 from kenobot.ports.clock import SystemClock
@@ -19,11 +20,7 @@ from kenobot_host.working_copies import WorkingCopies
 from tests.constants import change_by_variable
 
 IMPORTS = (
-    "kenobot.agenda.delivery",
-    "kenobot.agenda.overdue",
-    "kenobot.app.background",
-    "kenobot.app.menu_setter",
-    "kenobot.app.watch.wiring",
+    *LOADED_LATER,
     "psycopg_binary",
     "uvicorn.protocols.http.h11_impl",
 )

@@ -20,7 +20,8 @@ from kenobot_discord import client as our_client
 from kenobot_discord.channel import _DIRECT, DiscordChannel
 from kenobot_discord.events import write
 from kenobot_discord.settings import DiscordSettings
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.fake_channel import RecordingSink
 from tests.integration.channels.discord_standin import (
     ANA,
     BOB,

@@ -20,8 +20,9 @@ from kenobot_email.channel import EmailChannel
 from kenobot_email.mailbox import Mailbox as OpenMailbox
 from kenobot_email.mailbox import StoredMail
 from kenobot_email.settings import EmailSettings
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
 from kenobot_testing.clock import START
+from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
 from tests.integration.channels.processes import free_port

@@ -16,7 +16,7 @@ from kenobot.ports.errors import RemoteError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot_email.channel import EmailChannel
 from kenobot_email.settings import EmailSettings, Security
-from kenobot_testing.channel import RecordingSink
+from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import (
     BOT,

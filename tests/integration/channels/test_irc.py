@@ -14,8 +14,9 @@ from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot_irc.channel import IrcChannel
 from kenobot_irc.settings import IrcSettings
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.ngircd import Person, ngircd, person
 from tests.integration.channels.processes import free_port

@@ -16,7 +16,8 @@ from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot_matrix.channel import MatrixChannel
 from kenobot_matrix.settings import MatrixSettings
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port

@@ -19,7 +19,8 @@ from kenobot_slack import build
 from kenobot_slack import channel as slack_channel
 from kenobot_slack.channel import SlackChannel
 from kenobot_slack.settings import SlackSettings
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.slack_standin import (
     ANA,

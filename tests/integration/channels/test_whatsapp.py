@@ -20,7 +20,8 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
-from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.fake_channel import RecordingSink
 from kenobot_whatsapp import build
 from kenobot_whatsapp import channel as whatsapp_channel
 from kenobot_whatsapp import people as whatsapp_people

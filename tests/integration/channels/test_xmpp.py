@@ -14,8 +14,10 @@ from kenobot.ports.clock import SystemClock  # noqa: E402
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable  # noqa: E402
 from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
 from kenobot.storage.database import Database  # noqa: E402
-from kenobot.storage.inbox import Inbox, message_digest  # noqa: E402
-from kenobot_testing.channel import ChannelContract, RecordingSink  # noqa: E402
+from kenobot.storage.inbox import Inbox  # noqa: E402
+from kenobot.storage.message_identity import message_digest  # noqa: E402
+from kenobot_testing.channel import ChannelContract  # noqa: E402
+from kenobot_testing.fake_channel import RecordingSink  # noqa: E402
 from kenobot_xmpp.channel import XmppChannel  # noqa: E402
 from kenobot_xmpp.settings import XmppSettings  # noqa: E402
 from tests.constants import with_constants  # noqa: E402

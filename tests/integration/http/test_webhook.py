@@ -15,9 +15,9 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT, TURN_FAILED
 from kenobot_http import server
-from kenobot_http.server import HOOK_BYTES, LONG_HOOKS
-from kenobot_testing.channel import FakeChannel, RecordingSink
+from kenobot_http.body_bounds import HOOK_BYTES, LONG_HOOKS
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import FakeChannel, RecordingSink
 from tests.integration.http.served import SECRET, channel_of, served, signed
 
 

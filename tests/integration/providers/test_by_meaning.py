@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.agent.prompt.context_builder import ContextBuilder, PromptPlan, PromptRequest
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_context import PromptPlan, PromptRequest
 from kenobot.app.embedder_choice import auto_embedders
 from kenobot.app.machine import this_machine
 from kenobot.cognitive.recall.prompt.usage import explain_turn

@@ -13,8 +13,8 @@ from kenobot.app.attach import check_hooks
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.webhook import PATH
 from kenobot.ports.errors import ConfigError, StoreError
-from kenobot_testing.channel import RecordingSink
 from kenobot_testing.clock import EagerClock, ManualClock
+from kenobot_testing.fake_channel import RecordingSink
 from tests.integration.http.served import channel_of, served
 from tests.integration.telegram.emulator import running_emulator
 from tests.integration.telegram.standin import (

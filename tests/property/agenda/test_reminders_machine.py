@@ -22,8 +22,8 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import FakeChannel
 from tests.memory_rows import new_memory
 from tests.property.agenda.oracle import Expected, Plan, moment_of
 from tests.property.effort import effort

@@ -14,7 +14,8 @@ from kenobot.ports.messages import Inbound
 from kenobot.storage.capture import read_rows, read_tables
 from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Inbox, has_bad_ids
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.message_identity import has_bad_ids
 from kenobot_testing.clock import ManualClock
 from tests.replay import replay_all
 

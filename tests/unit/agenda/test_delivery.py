@@ -22,8 +22,8 @@ from kenobot.ports.channel import Capabilities
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import FakeChannel
 from tests.samples import rows, scalar
 
 MADRID, MEXICO = ZoneInfo("Europe/Madrid"), ZoneInfo("America/Mexico_City")

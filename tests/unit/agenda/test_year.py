@@ -17,8 +17,8 @@ from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import FakeChannel
 from tests.property.agenda.oracle import Plan
 
 _MADRID = ZoneInfo("Europe/Madrid")

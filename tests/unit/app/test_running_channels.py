@@ -14,8 +14,8 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.ports.channel import Channel, Sink
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.signals import HEALTH_DEGRADED, Envelope
-from kenobot_testing.channel import FakeChannel, RecordingSink
 from kenobot_testing.clock import EagerClock
+from kenobot_testing.fake_channel import FakeChannel, RecordingSink
 from tests.waiting import until
 
 

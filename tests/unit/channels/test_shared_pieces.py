@@ -22,8 +22,8 @@ from kenobot.ports.plugin import PluginContext
 from kenobot_email.settings import EmailSettings
 from kenobot_irc.settings import IrcSettings
 from kenobot_matrix.settings import MatrixSettings
-from kenobot_testing.channel import RecordingSink
 from kenobot_testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.fake_channel import RecordingSink
 from kenobot_xmpp.settings import XmppSettings
 
 

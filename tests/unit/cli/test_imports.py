@@ -20,7 +20,7 @@ _LIGHT = (
 )
 _BEHIND_THE_TURNS = (
     "apscheduler",
-    "kenobot.app.background",
+    "kenobot.cognitive.workers",
     "kenobot.agent.safety.urls",
     "kenobot.agent.commands.forget",
     "kenobot.agent.commands.memory",

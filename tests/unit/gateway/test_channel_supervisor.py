@@ -13,8 +13,8 @@ from kenobot.gateway.channel_supervisor import keep_running, stop_signals
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import ConfigError, StreamFailed
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
-from kenobot_testing.channel import FakeChannel, RecordingSink
 from kenobot_testing.clock import EagerClock
+from kenobot_testing.fake_channel import FakeChannel, RecordingSink
 from tests.waiting import until
 
 

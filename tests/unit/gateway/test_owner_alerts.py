@@ -43,8 +43,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Destination, Outbox, enqueue
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import START, EagerClock
+from kenobot_testing.fake_channel import FakeChannel
 from tests.samples import inbound, rows
 from tests.scene import Scene
 

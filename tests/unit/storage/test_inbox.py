@@ -11,6 +11,7 @@ import pytest
 from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Attachment, Inbound, MessagePart
 from kenobot.storage import inbox as mail
+from kenobot.storage import inbox_rows, message_identity
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
@@ -32,8 +33,8 @@ async def _accepted(inbox: Inbox, message: Inbound) -> int:
     return pending.id
 
 
-async def _end(database: Database, message: int, attempt: int, end: mail.FinalState = "answered") -> None:
-    await database.write(lambda connection: mail.finish(connection, message, attempt, end, START))
+async def _end(database: Database, message: int, attempt: int, end: inbox_rows.FinalState = "answered") -> None:
+    await database.write(lambda connection: inbox_rows.finish(connection, message, attempt, end, START))
 
 
 async def test_a_message_comes_back_as_it_went_in(inbox: Inbox) -> None:
@@ -96,11 +97,11 @@ async def test_a_message_that_may_repeat_is_known_by_its_words_and_time(inbox: I
         dataclasses.replace(late, external_id="late 5", platform_id="2"),
         dataclasses.replace(late, external_id="late 6", user="2"),
     ]
-    assert await inbox.store(live, "trace", digest=mail.message_digest(live)) is not None
+    assert await inbox.store(live, "trace", digest=message_identity.message_digest(live)) is not None
     for again in (late, skewed):
-        assert await inbox.store(again, "trace", digest=mail.message_digest(again)) is None
+        assert await inbox.store(again, "trace", digest=message_identity.message_digest(again)) is None
     for other in others:
-        assert await inbox.store(other, "trace", digest=mail.message_digest(other)) is not None
+        assert await inbox.store(other, "trace", digest=message_identity.message_digest(other)) is not None
 
 
 async def test_a_message_stays_known_when_it_is_done(inbox: Inbox, database: Database) -> None:
@@ -135,7 +136,7 @@ async def test_only_the_latest_claim_may_finish(inbox: Inbox, database: Database
 
     def overtaken(connection: Connection) -> None:
         connection.execute("INSERT INTO key_value VALUES ('written', 'by the overtaken')")
-        mail.finish(connection, number, first, "answered", START)
+        inbox_rows.finish(connection, number, first, "answered", START)
 
     with pytest.raises(Fenced):
         await database.write(overtaken)
@@ -233,7 +234,7 @@ async def test_what_cannot_be_read_goes_to_the_dead_letters(inbox: Inbox, databa
 
 @pytest.mark.parametrize("end", ["answered", "failed", "dropped"])
 async def test_ids_are_kept_for_two_days_at_least(
-    inbox: Inbox, database: Database, clock: ManualClock, end: mail.FinalState
+    inbox: Inbox, database: Database, clock: ManualClock, end: inbox_rows.FinalState
 ) -> None:
     """A platform may repeat a message for 48 hours; after a month it is gone."""
     number = await _accepted(inbox, inbound())
@@ -285,7 +286,7 @@ async def test_a_moment_without_microseconds_sorts_like_any_other(
         attempt = await inbox.claim(number)
         at = START + timedelta(microseconds=offset)
         await database.write(
-            lambda connection, number=number, attempt=attempt, at=at: mail.finish(  # type: ignore[misc]
+            lambda connection, number=number, attempt=attempt, at=at: inbox_rows.finish(  # type: ignore[misc]
                 connection, number, attempt, "answered", at
             )
         )

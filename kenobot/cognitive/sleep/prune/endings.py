@@ -86,9 +86,8 @@ def _old_facts(view: NightView) -> Iterator[Change]:
     before = view.now - timedelta(days=policy.archive_days)
     for record in pass_rows.archivable_records(view.connection, before, policy):
         if _may_be_archived(record, view.policy.value) and not _was_reverted(view, record, _ARCHIVED):
-            used = f"{record.use_count} use{'' if record.use_count == 1 else 's'}"
             age = Sentence("reasons.older", days=policy.archive_days)
-            reason = Sentence("reasons.unimportant", age=age, importance=record.importance, use=used)
+            reason = Sentence("reasons.unimportant", age=age, importance=record.importance, uses=record.use_count)
             yield update(record, "archived", reason, _ARCHIVED, expect(record, *_JUDGED))
 
 

@@ -15,7 +15,7 @@ from kenobot.ports.sentences import Sentence
 from kenobot.skills import trust as trust_rows
 from kenobot.skills.library import ShelvedSkill, State
 from kenobot.skills.skill import reveal
-from kenobot.storage import approvals, inbox, tasks, tool_grants, tool_runs
+from kenobot.storage import approvals, inbox_rows, tasks, tool_grants, tool_runs
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 from kenobot.storage.tasks import TaskState
@@ -297,7 +297,7 @@ async def answer_question(caller: ToolKeeper, number: Number, given: Answer) -> 
             raise HTTPException(404)
         if given.answer not in _find_answers(asked):
             raise HTTPException(409, Sentence("api.answered_in_chat"))
-        mail = inbox.load_pending(connection, "id = ?", int(str(asked.payload["asked"])))
+        mail = inbox_rows.load_pending(connection, "id = ?", int(str(asked.payload["asked"])))
         if not mail:
             raise HTTPException(409, Sentence("api.answered_in_chat"))
         origin = mail[0].inbound

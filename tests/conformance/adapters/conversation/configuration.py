@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.app.wiring import BREAKER_FAILURES, BREAKER_SECONDS
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home

@@ -12,8 +12,8 @@ from kenobot.ports.signals import MESSAGE_OUT
 from kenobot_http.api.auth import bearer_secret
 from kenobot_http.rate_limit import RateLimiter, peer_address
 from kenobot_http.signature import signature
-from kenobot_testing.channel import RecordingSink
 from kenobot_testing.clock import ManualClock
+from kenobot_testing.fake_channel import RecordingSink
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.integration.http.served import channel_of, served, signed
 

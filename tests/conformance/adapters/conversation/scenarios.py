@@ -20,8 +20,8 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import START, ManualClock
+from kenobot_testing.fake_channel import FakeChannel
 from kenobot_testing.provider import ScriptedProvider
 from tests.conformance.adapters.conversation.tags import processors
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from random import Random
 
-from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.intake_policy import IntakePolicy
+from kenobot.agent.loop import AgentLoop
 from kenobot.core.bus import Bus
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ports.messages import Inbound
-from kenobot.storage import inbox as mail
+from kenobot.storage import inbox_rows
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import Inbox, PendingMessage
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
 
@@ -63,7 +65,7 @@ class House:
         self.at_work: Counter[str] = Counter()
         self.most_at_once = 0
         self.most_in_a_chat = 0
-        self.parked: list[int] = []
+        self.deferred: list[int] = []
         self.out_of_reach: set[str] = set()
         self.back = asyncio.Event()
         self.waits: list[float] = []
@@ -92,12 +94,12 @@ class House:
             if self.during is not None:
                 await self.during(pending)
             if pending.inbound.text in self.out_of_reach:
-                await self.database.write(lambda c: mail.defer(c, pending.id, attempt))
+                await self.database.write(lambda c: inbox_rows.defer(c, pending.id, attempt))
                 return False
-            await self.database.write(lambda c: mail.finish(c, pending.id, attempt, "answered", START))
+            await self.database.write(lambda c: inbox_rows.finish(c, pending.id, attempt, "answered", START))
             return True
         except asyncio.CancelledError:
-            self.parked.append(pending.id)
+            self.deferred.append(pending.id)
             await self.inbox.release(pending.id, attempt)
             raise
         finally:

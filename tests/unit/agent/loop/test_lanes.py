@@ -13,7 +13,7 @@ from kenobot.ports import sentences
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import HEALTH_DEGRADED, MESSAGE_IN, Envelope
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from tests.samples import inbound
 from tests.unit.agent.loop.house import House
 from tests.waiting import until

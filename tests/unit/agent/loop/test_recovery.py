@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from tests.samples import inbound, rows
 from tests.unit.agent.loop.house import House
 from tests.waiting import until
@@ -159,7 +159,7 @@ async def test_stop_parks_what_is_under_way(database: Database) -> None:
         await house.say(str(number), number, str(number % 3))
     await until(lambda: house.at_work.total() == 2)
     await house.loop.stop(0)
-    assert sorted(house.parked) == sorted(pending.id for pending in house.turns)
+    assert sorted(house.deferred) == sorted(pending.id for pending in house.turns)
     assert len(house.turns) == 2
     assert await house.say("late", 99)
     await house.bus.drain()
@@ -187,7 +187,7 @@ async def test_turns_that_end_within_the_grace_are_not_cancelled(house: House) -
     await asyncio.sleep(0)
     release.set()
     await stopping
-    assert (house.parked, await house.open_messages()) == ([], 0)
+    assert (house.deferred, await house.open_messages()) == ([], 0)
 
 
 async def test_what_cannot_be_understood_is_set_aside(house: House) -> None:

@@ -12,7 +12,7 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.provider import Delta, Request
 from kenobot.storage import dead_letters, turn_stats
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot_testing.provider import ScriptedProvider
 from tests.cases import each
 from tests.samples import inbound

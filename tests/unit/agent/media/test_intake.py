@@ -12,7 +12,8 @@ from kenobot.storage.attachments import load_rows
 from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
 from kenobot.storage.erasure import erase_turns, vacuum_erased
-from kenobot.storage.inbox import Inbox, PendingMessage
+from kenobot.storage.inbox import Inbox
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.storage.media_files import MediaFolder
 from kenobot_testing.clock import START, EagerClock
 from tests.samples import inbound

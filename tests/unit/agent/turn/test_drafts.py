@@ -20,14 +20,14 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.provider import Delta, Request, ToolCall
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.inbox_rows import PendingMessage
 from kenobot.tools.clock import Clock
 from kenobot_testing.clock import EagerClock
 from tests import waiting
 from tests.scene import Chatter, Scene
 
 if TYPE_CHECKING:
-    from kenobot.agent.prompt.context_builder import PromptContext
+    from kenobot.agent.prompt.prompt_context import PromptContext
     from kenobot.agent.turn.previews import Previews
 
 KEY = "sk-ant-api03-abcdefghijklmnop"

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_context import PromptLimits
 from kenobot.app.wiring import BREAKER_FAILURES, BREAKER_SECONDS
 from kenobot.core import plugins
 from kenobot.core.settings import explain

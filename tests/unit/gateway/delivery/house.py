@@ -8,8 +8,8 @@ from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, Envelope
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
-from kenobot_testing.channel import FakeChannel
 from kenobot_testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.fake_channel import FakeChannel
 from tests.samples import inbound, rows
 
 
