@@ -94,10 +94,9 @@ def compare(
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
     other_values, same_values = _find_valued(connection, made, verdicts)
-    texts = [record.text for record in (*same_values, *(record for record, _, _ in neighbours.values()))]
-    outdated = [
-        pair for pair in other_values if pair[0].id != but and not is_of_namesake(made.text, pair[0].text, texts)
-    ]
+    near_by = [*same_values, *(record for record, _, _ in neighbours.values())]
+    other_values = _leave_out_namesakes(connection, made, other_values, near_by) if other_values else []
+    outdated = [pair for pair in other_values if pair[0].id != but]
     later = next(
         (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
     )
@@ -129,6 +128,15 @@ def compare(
         alike = (each for each in same_values if each.id not in disputes and each.id != but)
         same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
     return Comparison(same, tuple(disputes.values()), _select_related(rest, policy))
+
+
+def _leave_out_namesakes(
+    connection: Connection, made: RecordDraft, pairs: list[tuple[Record, tuple[str, ...]]], others: Iterable[Record]
+) -> list[tuple[Record, tuple[str, ...]]]:
+    """Leave out records of a person of whom a draft may not tell, because another has the same name."""
+    of_owner = term_index.neighbours(connection, made.scope, OWNER_SUBJECT, made.text)
+    texts = [record.text for record in (*others, *(record for record, _ in of_owner))]
+    return [pair for pair in pairs if not is_of_namesake(made.text, pair[0].text, texts)]
 
 
 def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:

@@ -5,7 +5,7 @@ longer", "actually"), names its subject, and differs in nothing but one value of
 in the value of one single-valued attribute. Questions, conditions, quotations and reported speech end nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import dropwhile
@@ -120,7 +120,7 @@ def has_word_of_change(text: str) -> bool:
 
 
 def is_added(told: str, message: str) -> bool:
-    """Return whether a message says beside what it tells that it holds as well: "Also, …", "…. Mondays too"."""
+    """Return whether a message says beside what it tells that it holds as well: "Also, …", or behind it "Mondays too"."""
     before, _, after = message.partition(told)
     more = (*split_sentences(told)[1:], *split_sentences(after.lstrip(_MARKS))[:1])
     few = (each for each in more if len(words(each)) <= _FEW)
@@ -135,15 +135,20 @@ def is_plain_telling(message: str) -> bool:
     return not any(pattern.search(plain) for pattern in barred) and not question_in(message)
 
 
-def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: bool = False) -> EndedStatement | None:
+def find_ended(
+    sentence: str, said: date, known: Sequence[str], *, corrects: bool = False, adds: bool = False
+) -> EndedStatement | None:
     """Find the statement that a sentence of a plain telling ends; None where none, or more than one, is the same.
 
-    known: oldest first. corrects: the sentence was introduced as a correction.
+    known: oldest first. corrects: the sentence was introduced as a correction. adds: see `is_added`.
     """
     if len(sentence) > _LONGEST:
         return None
-    pieces = _pieces(sentence)
-    tellings = [each for text in pieces if (each := _read_telling(text, said, corrects=corrects)) is not None]
+    read = (
+        _read_telling(text, said, corrects=corrects, adds=adds or besides)
+        for text, besides in _pieces(sentence).items()
+    )
+    tellings = [each for each in read if each is not None]
     if not tellings:
         return None
     found: list[EndedStatement] = []
@@ -188,27 +193,30 @@ class _Telling:
     attribute: AttributeStatement | None
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Iterate over the sentences of a text, and the claims of each: any of them may end something.
+def _pieces(text: str) -> Mapping[str, bool]:
+    """Map the sentences of a text, and the claims of each, any of which may end something, to whether they add.
 
-    A clause before a comma is one, if what follows neither restricts it, nor adds, nor says when: "Ava is 8 now, how
-    time flies".
+    A clause before a comma is one, if what follows neither restricts it nor says when: "Ava is 8 now, how time flies".
     """
+    found: dict[str, bool] = {}
     for sentence in split_sentences(text):
         head, _, tail = sentence.partition(", ")
-        plain = fold(tail)
-        goes_on = _RESTRICTS.match(plain) or _ADDS.search(plain) or any(map(_is_repeated, words(tail)))
-        is_alone = tail and not goes_on
-        yield from dict.fromkeys((sentence, *(part.text for part in claims(sentence)), *([head] if is_alone else ())))
+        is_alone = tail and not _RESTRICTS.match(fold(tail)) and not any(map(_is_repeated, words(tail)))
+        for each in (sentence, *(part.text for part in claims(sentence))):
+            found.setdefault(each, _ADDS.search(fold(each)) is not None)
+        if is_alone:
+            found.setdefault(head, found[sentence])
+    return found
 
 
 def _is_repeated(word: str) -> bool:
     return word.removesuffix("s") in _WEEKDAYS or word in _WEEKDAYS or word in _FREQUENCY
 
 
-def _read_telling(text: str, said: date, *, corrects: bool) -> _Telling | None:
+def _read_telling(text: str, said: date, *, corrects: bool, adds: bool) -> _Telling | None:
+    """Read a text with a word of change; None for any other. adds: it holds beside what was so before."""
     plain = _expand(text)
-    if not _has_subject(text, plain) or _ADDS.search(plain):
+    if not _has_subject(text, plain):
         return None
     if changed := _CHANGED.fullmatch(plain):  # "the code has changed, it's 4471"
         plain = f"{changed['what']} {'es' if changed['is'].endswith('es') else 'is'} now {changed['value']}"
@@ -216,7 +224,7 @@ def _read_telling(text: str, said: date, *, corrects: bool) -> _Telling | None:
     lasts = _LASTING.search(plain) and _DENIES.search(plain)  # "no tengo coche ahora" may be so for a day
     ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain) or lasts)
     changes = corrects or ends or bool(_NOW.search(plain) or _CHANGED_TO.search(plain))
-    if not changes and not corrected:
+    if (not changes and not corrected) or (adds and not ends):
         return None
     rest = _without_change(_CHANGED_TO.sub(" is ", plain))
     tokens = _tokens(_DENIES.sub(" ", rest) if ends else rest)
@@ -298,7 +306,7 @@ def _read_known(part: str) -> tuple[str, tuple[str, ...]]:
 
 def _is_denied(denied: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
     """Return whether a statement says the denied words, and besides only when, or that it holds too."""
-    tokens = tuple(token for token in tokens if token not in _ADDED)
+    denied, tokens = (tuple(each for each in one if each not in _ADDED) for one in (denied, tokens))
     rest = tokens[len(denied) :]
     return len(denied) > 1 and tokens[: len(denied)] == denied and all(_is_when(token) for token in rest)
 

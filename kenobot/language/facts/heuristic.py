@@ -287,12 +287,12 @@ def _ending(
     """
     corrects = fact.category == "correction"
     ended = None
-    may_end = is_plain_telling(message.text) and not is_added(fact.text, message.text)
-    if may_end and (corrects or has_word_of_change(fact.text)):
+    if (corrects or has_word_of_change(fact.text)) and is_plain_telling(message.text):
         over = {number for each in facts for number, _ in each.verdicts}
         left = (_OVER if number in over else each for number, each in enumerate(known, 1))
         pool = [*left, *(each.text for each in facts)]
-        ended = find_ended(fact.text, message.said, pool, corrects=corrects)
+        adds = is_added(fact.text, message.text)
+        ended = find_ended(fact.text, message.said, pool, corrects=corrects, adds=adds)
     if ended is None:
         return facts, fact if fact.confidence >= TIERS["implied"] else None
     fact = replace(fact, confidence=TIERS["explicit"])
