@@ -1,10 +1,12 @@
 """What a turn, a start and memory cost now, as ratios to the commit from which half of it was to go.
 
 Both trees in turn, each with its own entry points, by `bench.against`, `bench.counts` and `bench.telegram`; of each
-side the best run counts. Telegram's bot is without an embedder: the two trees have other ones.
+side the best run counts; beside their ratio is the median of the pairs'. Telegram's bot is without an embedder: the
+two trees have other ones.
 """
 
 import argparse
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -113,9 +115,12 @@ def _measure(given: argparse.Namespace) -> Report:
     rows += compare(_COUNTS, [Pair(before=before, now=now)])
     options = ("--against", revision, "--embedder", "none", "--messages", str(given.messages))
     rows += compare(_TELEGRAM, [_run(Pair, "bench.telegram", *options)])
-    heads = ("", "unit", revision[:8], "now", "ratio", "was to be")
+    heads = ("", "unit", revision[:8], "now", "ratio", "median ratio", "was to be")
     records: list[dict[str, Json]] = [dict(zip(heads, row, strict=True)) for row in rows]
-    return Report(heads, rows, [], records, names_first=True)
+    aimed = [row for row in rows if row[-1]]
+    reached = sum(float(row[-3]) <= float(row[-1]) for row in aimed)
+    note = f"{reached} of {len(aimed)} ratios are what they were to be."
+    return Report(heads, rows, [], records, note, all_well="", names_first=True)
 
 
 def _run(shape: type[Shape], module: str, *options: str) -> Shape:
@@ -130,12 +135,15 @@ def _run(shape: type[Shape], module: str, *options: str) -> Shape:
 
 
 def compare(lines: Sequence[Line], pairs: Sequence[Pair]) -> list[Sequence[str]]:
-    """Make the rows of figures that both sides have: the least of each side, and their ratio."""
+    """Make the rows of figures that both sides have: the least of each side, their ratio, the pairs' median."""
     rows: list[Sequence[str]] = []
     for line in lines:
         if all(line.place in side for pair in pairs for side in (pair.before, pair.now)):
             before, now = (min(pair.before[line.place] for pair in pairs), min(pair.now[line.place] for pair in pairs))
-            rows.append((line.what, line.unit, show(before), show(now), f"{now / before:.2f}", line.aim))
+            middle = statistics.median(pair.now[line.place] / pair.before[line.place] for pair in pairs)
+            rows.append(
+                (line.what, line.unit, show(before), show(now), f"{now / before:.2f}", f"{middle:.2f}", line.aim)
+            )
     return rows
 
 

@@ -40,6 +40,7 @@ class Report:
     failures: what is not as it should be, one plain sentence each.
     records: for --json, an object a line.
     note: a sentence below the table.
+    all_well: a sentence where there are no failures; "" where nothing is judged.
     names_first: the first column holds names, which are not set right.
     """
 
@@ -48,6 +49,7 @@ class Report:
     failures: Sequence[str]
     records: Sequence[Mapping[str, Json]]
     note: str = ""
+    all_well: str = "Nothing failed."
     names_first: bool = False
 
     @property
@@ -55,7 +57,8 @@ class Report:
         rulers = ["---" if self.names_first and not at else "---:" for at in range(len(self.heads))]
         lines = [f"| {' | '.join(cells)} |" for cells in (self.heads, rulers, *self.rows)]
         lines += ["", self.note] if self.note else []
-        lines += ["", *(f"- {failure}" for failure in self.failures)] if self.failures else ["", "Nothing failed."]
+        below = [f"- {failure}" for failure in self.failures] or [text for text in (self.all_well,) if text]
+        lines += ["", *below] if below else []
         return "\n".join(lines)
 
 

@@ -141,6 +141,7 @@ def _one_line(text: str) -> str:
 
 _MARKS = {
     "done": texts.AGENDA_DONE,
+    "maybe_over": texts.AGENDA_MAYBE_OVER,
     "confided": texts.AGENDA_CONFIDED,
     "of_others": texts.AGENDA_OF_OTHERS,
 }

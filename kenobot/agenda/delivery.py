@@ -8,6 +8,7 @@ import logging
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -24,6 +25,7 @@ from kenobot.core.worker import BackgroundTask
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
 from kenobot.gateway.buttons import Choice
+from kenobot.gateway.owner_alerts import OwnerChat
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.frozen import dataclass
@@ -46,6 +48,7 @@ _MOST_LINES, _LONGEST_LINE = 30, 200
 _MOST_COUNTED = 100
 _MOST_WALKED = 1000
 _SHORTEST = timedelta(minutes=1)  # between two instances of a rule
+_LOOK_AGAIN = timedelta(hours=1)  # for an owner who has written nowhere
 
 Compose = Callable[[Connection, Job, datetime], str | None]
 """Words what a job of a kind says at a moment; None for nothing at all."""
@@ -64,7 +67,8 @@ class _Telling:
 class ReminderDelivery(BackgroundTask):
     """Tell jobs when they are due. `begin` it once; `tick` looks at once, for a clock that is moved by hand.
 
-    zone: of the settings. compose: of kinds whose words are made when they are due.
+    zone: of the settings. compose: of kinds whose words are made when they are due. find_home: finds the private chat
+    in which the owner wrote last.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class ReminderDelivery(BackgroundTask):
         messenger: BotMessenger,
         access: Access,
         compose: Mapping[JobKind, Compose] | None = None,
+        find_home: Callable[[Connection], OwnerChat | None] = lambda _: None,
     ) -> None:
         super().__init__("reminders")
         self._database = database
@@ -83,6 +88,7 @@ class ReminderDelivery(BackgroundTask):
         self._messenger = messenger
         self._access = access
         self._compose = compose or {}
+        self._find_home = find_home
         self.seen: datetime | None = None  # when it looked last
 
     def begin(self) -> None:
@@ -138,7 +144,8 @@ class ReminderDelivery(BackgroundTask):
         by_chat: dict[tuple[str, str, str], list[_Telling]] = defaultdict(list)
         for job in found:
             if (telling := self._take(connection, job, zone, now)) is not None:
-                by_chat[job.channel, job.chat, job.thread].append(telling)
+                placed = telling.job
+                by_chat[placed.channel, placed.chat, placed.thread].append(telling)
         parts: list[Outbound] = []
         for tellings in by_chat.values():
             alone, together = _split(tellings, now)
@@ -155,7 +162,8 @@ class ReminderDelivery(BackgroundTask):
                 if not self._may_hear(job):
                     jobs.pause_job(connection, job, now)
                     return None
-                return _settle_due(connection, job, zone, now)
+                placed = self._place_with_owner(connection, job, now)
+                return _settle_due(connection, placed, zone, now) if placed is not None else None
         except (KenobotError, ValueError, sqlite3.IntegrityError) as error:  # such as a zone that is no longer known
             _log.error("reminder %d is paused: %s", job.id, error)
             jobs.pause_job(connection, job, now)
@@ -169,6 +177,23 @@ class ReminderDelivery(BackgroundTask):
         if job.private:
             return self._access.is_owner(channel, user) or self._access.lets_in(channel, user)
         return self._access.lets_in(channel, user, job.chat) or self._access.lists_chat(channel, job.chat)
+
+    def _place_with_owner(self, connection: Connection, job: Job, now: datetime) -> Job | None:
+        """Return a job in a chat of its person's: one that is told to a former owner moves to the owner's last chat.
+
+        None where the owner has written nowhere yet: then it waits, and is told late.
+        """
+        is_private = job.person == OWNER_PERSON and job.private and job.account
+        if not is_private or self._access.is_owner(job.channel, job.account):
+            return job
+        home = self._find_home(connection)
+        if home is None:
+            job_rows.update_job(connection, job.id, {"next_due": job_rows.stamp(now + _LOOK_AGAIN)})
+            return None
+        placed = replace(job, channel=home.channel, chat=home.chat, thread="", account=home.user)
+        moved = {"channel": placed.channel, "chat": placed.chat, "thread": placed.thread, "account": placed.account}
+        job_rows.update_job(connection, job.id, moved)
+        return placed
 
     def _tell_one(self, connection: Connection, telling: _Telling, zone: ZoneInfo, now: datetime) -> list[Outbound]:
         job = telling.job

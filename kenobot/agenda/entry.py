@@ -7,7 +7,7 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 EntryKind = Literal["reminder", "memory", "message"]
-Mark = Literal["done", "confided", "of_others"]
+Mark = Literal["done", "maybe_over", "confided", "of_others"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,18 @@ def last_spoken(connection: Connection, session: str, at: datetime) -> tuple[Job
     return (job, moment) if job is not None else None
 
 
-def last_told(connection: Connection, chat: Sequence[str], at: datetime) -> tuple[Job, Occurrence] | None:
-    """Return the reminder that was last told in a chat, its channel, id and thread, and the occurrence told."""
+def last_told(
+    connection: Connection, chat: Sequence[str], at: datetime, person: str = ""
+) -> tuple[Job, Occurrence] | None:
+    """Return the reminder that was last told in a chat, and the occurrence told.
+
+    chat: its channel, id and thread. person: whose reminders count; "" for everybody's.
+    """
     row = connection.execute(
         "SELECT occurrence.id FROM occurrence JOIN job ON job.id = occurrence.job WHERE occurrence.told_at >= ? "
-        "AND job.channel = ? AND job.chat = ? AND job.thread = ? ORDER BY occurrence.told_at DESC, occurrence.id DESC "
-        "LIMIT 1",
-        (stamp(at - _LATELY), *chat),
+        "AND job.channel = ? AND job.chat = ? AND job.thread = ? AND ? IN ('', job.person) "
+        "ORDER BY occurrence.told_at DESC, occurrence.id DESC LIMIT 1",
+        (stamp(at - _LATELY), *chat, person),
     ).fetchone()
     occurrence = get_occurrence(connection, row[0]) if row is not None else None
     job = get_job(connection, occurrence.job_id) if occurrence is not None else None

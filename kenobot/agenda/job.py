@@ -36,7 +36,8 @@ class JobError(KenobotError):
 class Place:
     """Place, owner and readers of a job. person: `channel:user`, or the owner.
 
-    name: of the person, where others read along; "" elsewhere.
+    name: of the person, where others read along; "" elsewhere. account: of the owner, in a private chat; "" elsewhere,
+    and where the chat was named by hand.
     """
 
     channel: str
@@ -47,14 +48,17 @@ class Place:
     person: str
     scope: str
     name: str = ""
+    account: str = ""
 
 
 def place_in(inbound: Inbound, principal: Principal, language: Language) -> Place:
     """Return where a reminder is told that the person of a message sets, and whose it is."""
-    person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
+    is_owners = principal.role == "owner"
+    person = OWNER_PERSON if is_owners else f"{inbound.channel}:{inbound.user}"
     chat = inbound.channel, inbound.chat, inbound.thread
     name = "" if inbound.private else inbound.user_name
-    return Place(*chat, inbound.private, language, person, principal.write_scope, name)
+    account = inbound.user if is_owners and inbound.private else ""
+    return Place(*chat, inbound.private, language, person, principal.write_scope, name, account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,13 @@ class Job:
     ended: datetime | None
     source_record: int | None
     undo: str
+    account: str
 
     @property
     def place(self) -> Place:
         """Place in which it is told."""
         where = self.channel, self.chat, self.thread
-        return Place(*where, self.private, self.language, self.person, self.scope, self.name)
+        return Place(*where, self.private, self.language, self.person, self.scope, self.name, self.account)
 
     @property
     def is_recurring(self) -> bool:

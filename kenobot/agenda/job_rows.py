@@ -12,7 +12,7 @@ from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 _JOB = (
     "id, kind, text, person, scope, channel, chat, thread, private, language, name, rule, start_local, zone, "
     "exact, has_time, cursor, planned, planned_due, next_due, state, missed, trust, origin, created, ended, "
-    "source_record, undo"
+    "source_record, undo, account"
 )
 _OCCURRENCE = "id, job, due, state, planned, covers, outbox, told_at"
 _KEEP_DAYS = 90

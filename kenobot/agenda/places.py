@@ -16,5 +16,6 @@ def owner_place(
     """
     home = last_owner_chat(connection)
     channel, chat = (home.channel, home.chat) if home is not None else elsewhere
+    account = home.user if home is not None else ""
     told = language or guess_language(text, home.language if home is not None else default)
-    return Place(channel, chat, "", True, told, OWNER_PERSON, OWNER_SCOPE)
+    return Place(channel, chat, "", True, told, OWNER_PERSON, OWNER_SCOPE, account=account)

@@ -1,6 +1,7 @@
 """Find what is still ahead: reminders, promises and what memory has a day for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -8,13 +9,12 @@ from kenobot.agenda import jobs
 from kenobot.agenda.entry import Entry, Mark, in_order
 from kenobot.agenda.job import Job, JobState
 from kenobot.agenda.job_rows import list_occurrences_between
-from kenobot.cognitive.memory import Promises
+from kenobot.cognitive.memory import Memory, Promises
 from kenobot.language.calendar import local_day, local_time, parse_time
+from kenobot.language.changes.corrected_time import find_hour
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty
 from kenobot.language.question.agenda import AgendaQuestion
-from kenobot.language.when import Moment
-from kenobot.language.when.read import read_when
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
@@ -29,7 +29,10 @@ _TO_COME: tuple[JobState, ...] = ("active",)
 def find_plans(
     connection: Connection, scopes: Scopes, asked: AgendaQuestion, now: datetime, zone: ZoneInfo
 ) -> list[Entry]:
-    """Find what is open on the days asked about, in order; with today among them also promises that are overdue."""
+    """Find what is open on the days asked about, in order, and what may have taken its place.
+
+    With today among them also promises that are overdue.
+    """
     today = now.astimezone(zone).date()
     first, last = asked.days.first.isoformat(), asked.days.last.isoformat()
     found = Promises.list_planned(connection, first, last, scopes, undated=asked.undated)
@@ -42,8 +45,23 @@ def find_plans(
     still_open = [
         each for each in found if each.id not in as_jobs and Promises.find_resolution_day(each, today, zone) is None
     ]
-    memories = [memory_entry(record, now, zone) for record in still_open]
+    memories = [*_iterate_with_rivals(connection, scopes, still_open, now, zone)]
     return in_order([*memories, *(job_entry(job, due, zone) for job, due in reminders)])
+
+
+def _iterate_with_rivals(
+    connection: Connection, scopes: Scopes, planned: Sequence[Record], now: datetime, zone: ZoneInfo
+) -> Iterator[Entry]:
+    """Iterate over the entries of what is planned, and of what may have taken its place, on whatever day that is."""
+    known = {record.id for record in planned}
+    for record in planned:
+        entry = memory_entry(record, now, zone)
+        rivals = Memory.history.list_rivals(connection, record.id, scopes)
+        yield replace(entry, marks=("maybe_over", *entry.marks)) if rivals else entry
+        for rival in rivals:
+            if rival.id not in known:
+                known.add(rival.id)
+                yield memory_entry(rival, now, zone, "" if Promises.due_on(rival) is not None else entry.day)
 
 
 def _reminders(
@@ -100,7 +118,5 @@ def memory_entry(record: Record, now: datetime, zone: ZoneInfo, day: str = "") -
 def _hour_of(record: Record, due: date, zone: ZoneInfo) -> str:
     """Return the hour that a memory names for the day that it is due, HH:MM; "" where none is sure."""
     told = parse_time(record.created)
-    when = read_when(record.text, told.astimezone(zone).replace(tzinfo=None)) if told is not None else None
-    meant = when.meaning if when is not None else None
-    is_sure = isinstance(meant, Moment) and meant.has_time and meant.at.date() == due
-    return f"{meant.at:%H:%M}" if isinstance(meant, Moment) and is_sure else ""
+    hour = find_hour(record.text, due, told.astimezone(zone).replace(tzinfo=None)) if told is not None else None
+    return f"{hour:%H:%M}" if hour is not None else ""

@@ -57,6 +57,10 @@ def as_json(report: SearchReport, message: str = "") -> dict[str, object]:
             }
             for each in report.excerpts
         ],
+        "former": [
+            {"record": each.record.id, "text": each.record.text, "ended": each.ended, "held": each.held}
+            for each in report.former
+        ],
         "dropped": dict(report.dropped),
         "budget": report.budget,
         "tokens": report.tokens,
@@ -74,6 +78,7 @@ def as_text(report: SearchReport, message: str = "") -> str:
         lines.append(f"{place:>2}. {why.score:.3f}  #{why.record}  {_shorten(memory.record.text)}")
         lines += [join_sentences(("      ", line), "") for line in _details(memory, why, score)]
     lines += [f"  · {round(each.relevance, DIGITS):.3f}  {_turn(each)}" for each in report.excerpts]
+    lines += [f"  {_shorten(each.line)}" for each in report.former]
     return join_sentences([*lines, *_foot(report, extract_keywords(message), _grade(points))])
 
 
@@ -86,6 +91,7 @@ def as_markdown(report: SearchReport, message: str = "") -> str:
         lines.append(f"- **{why.score:.2f}** #{why.record} {_shorten(memory.record.text)}")
         lines += [join_sentences(("  - ", line), "") for line in _details(memory, why, score)]
     lines += [f"- {round(each.relevance, DIGITS):.2f} {_turn(each)}" for each in report.excerpts]
+    lines += [_shorten(each.line) for each in report.former]
     blank = [""] if report.memories else []
     return join_sentences([*lines, *blank, *_foot(report, extract_keywords(message), _grade(points))])
 

@@ -209,6 +209,7 @@ class App:
                 self._messenger,
                 self.access,
                 compose={"morning": self._compose_morning},
+                find_home=self.owner_alerts.find_home,
             )
         return self._reminders
 

@@ -144,7 +144,7 @@ def _place(connection: sqlite3.Connection, context: CommandContext, text: str) -
         return place
     if context.args.channel not in (*context.loaded.settings.channels.enabled, Console.name):
         raise options.NothingFound("schedule.channel_off", channel=context.args.channel)
-    return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT)
+    return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT, account="")
 
 
 def _print(context: CommandContext, job: Job) -> int:

@@ -121,6 +121,9 @@ class Records:
     list_told_by = staticmethod(records.newest_from_messages)
     """Return which of the newest `among` memories of a scope are made of these turns, by number."""
 
+    list_newest_about = staticmethod(records.list_newest_about)
+    """List the newest live facts of a scope about a subject, at most so many, in the order they came."""
+
     @staticmethod
     def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
         """List the live memories of a scope that hold an attribute of a subject."""
@@ -204,6 +207,13 @@ class History:
 
     last_decision = staticmethod(events.last_decision_on)
     """Return the event of the last decision about a memory: what an undo takes back."""
+
+    @staticmethod
+    def list_rivals(connection: Connection, record: int, reach: Scopes) -> list[Record]:
+        """List the live memories that may have replaced one: its owner was asked, and has not denied it."""
+        from kenobot.cognitive.control.rivals import list_rivals
+
+        return list_rivals(connection, record, reach)
 
     @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:

@@ -72,7 +72,7 @@ class Telling:
 
         known: Sequence[Record] = ()
         if heuristic.may_end_something(turn.text):
-            known = known_memories.live_memories(connection, scope=turn.scope)
+            known = known_memories.live_memories_of(connection, turn)
         before = buffer.find_said_before(connection, session=session, turn=turn)
         said = turn.at.astimezone(zone).date()
         found = extract_by_rules([heuristic.Message(turn.text, said, 1, without_quotes(before))], known)

@@ -171,7 +171,7 @@ class OwnerAlerts:
 
     def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound] | None:
         """Put an alert into the outbox, or keep it; None where it is kept."""
-        home = self._find_home(connection, broken=(notice.values["channel"],))
+        home = self.find_home(connection, broken=(notice.values["channel"],))
         if home is None and notice.signal in _MOMENTARY:
             return []
         if home is None:
@@ -207,7 +207,7 @@ class OwnerAlerts:
             if not await self._database.read(load_notices):
                 self._await_owner_no_more()
                 return
-            if await self._database.read(self._find_home) is None:
+            if await self._database.read(self.find_home) is None:
                 self._await_owner()
                 return
             parts = await self._database.write(lambda connection: self._enqueue_kept(connection, at))
@@ -219,7 +219,7 @@ class OwnerAlerts:
             self._messenger.dispatch(parts)
 
     def _enqueue_kept(self, connection: Connection, at: datetime) -> list[Outbound]:
-        home, parts = self._find_home(connection), list[Outbound]()
+        home, parts = self.find_home(connection), list[Outbound]()
         if home is None:
             return []
         for kept in load_notices(connection):
@@ -262,7 +262,7 @@ class OwnerAlerts:
         broken: channels that something is wrong with. None: nobody can be told yet, or the owner has quiet hours and
         it is not `urgent`; then it is to be tried again.
         """
-        home = self._find_home(connection, broken)
+        home = self.find_home(connection, broken)
         if home is None or (not urgent and self._find_quiet_end(home, at) is not None):
             return None
         to = Destination(home.channel, home.chat)
@@ -270,7 +270,7 @@ class OwnerAlerts:
 
     def reach_owner(self, connection: Connection, at: datetime) -> OwnerChat | None:
         """Return where the owner may be asked something now, and in which language; None in their quiet hours."""
-        home = self._find_home(connection)
+        home = self.find_home(connection)
         if home is None or self._find_quiet_end(home, at) is not None or self._is_of_programs(home.channel):
             return None
         return replace(home, language=self._language_of(home))
@@ -341,11 +341,11 @@ class OwnerAlerts:
 
     async def _find_home_or_last(self) -> OwnerChat | None:
         try:
-            return await self._database.read(self._find_home) or self._home
+            return await self._database.read(self.find_home) or self._home
         except StoreError:
             return self._home
 
-    def _find_home(self, connection: Connection, broken: Collection[str] = ()) -> OwnerChat | None:
+    def find_home(self, connection: Connection, broken: Collection[str] = ()) -> OwnerChat | None:
         """Return the private chat in which the owner wrote last, among the channels of this run.
 
         broken: channels that something is wrong with; a chat of another one comes first.

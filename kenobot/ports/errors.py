@@ -18,6 +18,7 @@ KenobotError
 │   ├── StoreFull        no space, or read-only
 │   ├── StoreCorrupt     the file is damaged
 │   └── Fenced           another attempt at the same work has taken over
+│       └── ClaimWithdrawn   …no other has: this one begins anew, without what was purged meanwhile
 └── StreamFailed         standard input or output failed: that conversation is over
     └── ReaderGone       …because its reader has left
 
@@ -119,6 +120,10 @@ class StoreCorrupt(StoreError):
 
 class Fenced(StoreError):
     """A later attempt owns this work; what the earlier one wanted to write was discarded."""
+
+
+class ClaimWithdrawn(Fenced):
+    """The claim was taken back because something was purged that the attempt may have read: it begins anew."""
 
 
 class StreamFailed(KenobotError):

@@ -41,7 +41,7 @@ class Candidate:
     slot: when given, there is one live record of this form, scope and slot, and a new text replaces the old one.
     tier: "core" stands in MEMORY.md at once, "daily" in the day's log until sleep promotes it.
     subject: whom or what it is about, as a plain name; "" for the person whose scope it is. attributes: what it says of
-    its subject, by name, such as ("city", "Lyon"): another value for the same name takes its place.
+    its subject, by name, such as ("city", "Lyon"): another value takes its place where there is one at a time.
     confidence, importance: 0 to 1; None leaves them to memory's own rules. evidence: inbox rows of the turns that said
     so. verdicts: what is known already of how it relates to records. action: what whoever proposes it wants done with
     it, in the words of `kenobot.cognitive.remember.admit`; "" leaves it to memory, and what is not one of them

@@ -10,6 +10,15 @@ from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 
+ASKED = "asked"
+"""Event of a memory: its owner was asked whether another takes its place."""
+
+NOT_ASKED = "not asked"
+"""Event of a memory: the owner was not asked that, because the day had enough questions."""
+
+BOTH_STAND = "both stand"
+"""Event of a memory: the owner said no to that question."""
+
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:

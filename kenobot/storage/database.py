@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
-from kenobot.ports.errors import StoreError
+from kenobot.ports.errors import Fenced, StoreError
 from kenobot.storage.connection import (
     LOG_BYTES_AT_REST,
     Connection,
@@ -333,7 +333,8 @@ class Database:
             with savepoint(connection, "rescue"):
                 rescue(connection)
         except Exception as error:
-            _log.warning("what stays of a write that failed could not be written: %s", _translate_error(error))
+            level = logging.DEBUG if isinstance(error, Fenced) else logging.WARNING
+            _log.log(level, "what stays of a write that failed could not be written: %s", _translate_error(error))
             if not connection.in_transaction:
                 raise
 

@@ -3,6 +3,8 @@
 A turn that told the fact is blanked whole, both sides: half a sentence would still tell it. A turn whose prompt only
 carried the fact, or an excerpt of such a turn, loses that note alone.
 
+A turn under way has a prompt that may tell it: its claim is withdrawn, so that it begins anew, and its steps lose it.
+
 Deleted words stay in the database's free space and log. So a purge leaves a note in the transaction that erases, and
 `vacuum_erased` removes it: a purge that dies in between is finished.
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 from kenobot.core.settings.home import Home
 from kenobot.ports.frozen import dataclass
 from kenobot.storage.attachments import digests_in_use
+from kenobot.storage.claims import withdraw_claims
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.state import read_state, write_state
@@ -54,6 +57,18 @@ _BLANK_NOTES = (
     "UPDATE message SET context = '' WHERE instr(context, ?)",
     "UPDATE message SET recalled = '' WHERE instr(recalled, ?)",
 )
+_ERASED = "[erased]"
+_DROP_LAST_REPLIES = (  # what no model wrote is the call that a person said yes to
+    "DELETE FROM turn_step WHERE kind = 'reply' AND number > (SELECT coalesce(max(done.number), -1) FROM turn_step AS "
+    "done WHERE done.inbox_id = turn_step.inbox_id AND done.kind != 'reply') "
+    "AND NOT (json_extract(payload, '$.model') = '' AND json_extract(payload, '$.text') = '')"
+)
+_BLANK_REPLIES = "UPDATE turn_step SET payload = json_set(payload, '$.text', '') WHERE kind = 'reply'"
+_BLANK_RESULTS = (
+    f"UPDATE turn_step SET payload = json_set(payload, '$.text', '{_ERASED}') WHERE kind = 'result' "
+    "AND instr(payload, ?)"
+)
+_BLANK_CALLS = f"UPDATE turn_step SET payload = replace(payload, ?, '{_ERASED}') WHERE instr(payload, ?)"
 _QUOTING = (  # by the log of what prompts showed: there a text may be cut, redacted or escaped
     "inbox_id IN (SELECT json_extract(event.data, '$.inbox') FROM event, json_each(event.data, '$.{kind}') AS shown "
     "WHERE event.type = 'recalled' AND shown.value IN (SELECT value FROM json_each(?)) "
@@ -148,7 +163,18 @@ def erase_turns(
     prompts += connection.execute(_BLANK_MEMORIES, (json.dumps(records),)).rowcount
     for line in _lines(wordings):
         connection.execute("UPDATE task SET title = '' WHERE instr(title, ?)", (line,))
+    _interrupt_turns(connection, _lines(wordings))
     return ErasureResult(tuple(rows), letters, prompts)
+
+
+def _interrupt_turns(connection: Connection, lines: Sequence[str]) -> None:
+    """Make the turns under way begin anew: from what their tools did, without the replies to their prompts."""
+    withdraw_claims(connection)
+    connection.execute(_DROP_LAST_REPLIES)
+    connection.execute(_BLANK_REPLIES)
+    for line in map(_spell, lines):
+        connection.execute(_BLANK_RESULTS, (line,))
+        connection.execute(_BLANK_CALLS, (line, line))
 
 
 def note_unfinished_purge(connection: Connection, event: int) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from kenobot.ports.errors import Fenced
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.sentences import pack_text
 from kenobot.storage import attachments as attachment_rows
+from kenobot.storage.claims import make_fence
 from kenobot.storage.connection import Connection
 
 FinalState = Literal["answered", "failed", "expired", "dead", "dropped"]
@@ -97,12 +97,6 @@ def was_stopped(connection: Connection, session: str, message: int, sender: str 
     return row is not None and row[0] == STOPPED
 
 
-def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
-    """Return whether `attempt` is at work on a message."""
-    where = "id = ? AND attempts = ? AND state = 'claimed'"
-    return connection.execute(f"SELECT 1 FROM inbox WHERE {where}", (message, attempt)).fetchone() is not None
-
-
 def newest_id(connection: Connection) -> int:
     """Return the id of the message that came last; 0 where none did."""
     found: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").fetchone()[0]
@@ -129,7 +123,7 @@ def finish(
         (end, pack_text(reason), at.isoformat(), message, attempt),
     ).fetchall()
     if not received:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
+        raise make_fence(connection, message, attempt)
     if not is_whole:
         connection.execute(
             "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
@@ -149,7 +143,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
         "SELECT patience_sent FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
     ).fetchone()
     if row is None:
-        raise Fenced("database.overtaken", attempt=attempt, message=message)
+        raise make_fence(connection, message, attempt)
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = attempts - 1, patience_sent = 1 WHERE id = ? AND attempts = ?",
         mine,

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
+from kenobot.storage.claims import require_claim
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -22,12 +23,22 @@ _COSTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 _KINDS: Mapping[type[TurnStep], _StepKind] = {Reply: "reply", ToolCall: "call", ToolResult: "result"}
 
 
-def append_step(connection: Connection, message: int, number: int, step: TurnStep, at: datetime) -> None:
-    """Store step `number`, from 0, of the turn of an inbox row. The first of a number counts."""
-    connection.execute(
-        "INSERT INTO turn_step (inbox_id, number, kind, payload, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (message, number, _KINDS[type(step)], json.dumps(asdict(step)), at.isoformat()),
+def append_step(
+    connection: Connection, message: int, number: int, step: TurnStep, at: datetime, *, attempt: int | None = None
+) -> None:
+    """Store step `number`, from 0, of the turn of an inbox row. The first of a number counts.
+
+    attempt: whose step it is, where the turn is under way; raises Fenced when it no longer holds its claim.
+    """
+    # In its own letters, by which a purge looks for what it erases.
+    payload = json.dumps(asdict(step), ensure_ascii=False)
+    stored = connection.execute(
+        "INSERT INTO turn_step (inbox_id, number, kind, payload, at) SELECT ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS "
+        "(SELECT 1 FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed') ON CONFLICT DO NOTHING",
+        (message, number, _KINDS[type(step)], payload, at.isoformat(), attempt, message, attempt),
     )
+    if not stored.rowcount and attempt is not None:
+        require_claim(connection, message, attempt)
 
 
 def load_steps(connection: Connection, message: int) -> dict[int, TurnStep]:

@@ -10,4 +10,4 @@ def test_the_best_run_of_each_side_counts() -> None:
         Pair(before={"cpu_ms": 10.0}, now={"cpu_ms": 4.0, "new_ms": 1.0}),
         Pair(before={"cpu_ms": 8.0}, now={"cpu_ms": 6.0, "new_ms": 1.0}),
     ]
-    assert compare(lines, pairs) == [("in a row", "CPU, ms", "8.0", "4.0", "0.50", "0.55")]
+    assert compare(lines, pairs) == [("in a row", "CPU, ms", "8.0", "4.0", "0.50", "0.57", "0.55")]

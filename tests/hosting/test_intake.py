@@ -13,18 +13,22 @@ import pytest_asyncio
 from procrastinate import App
 from procrastinate.jobs import Status
 
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import Unavailable
+from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot_host import activation_rows, mail_rows
 from kenobot_host.activation import HOMES, STALLED_SECONDS, Activation, open_engine
 from kenobot_host.bot_tokens import BotTokens
 from kenobot_host.cell_clock import CellClock
-from kenobot_host.hosted_telegram import Lease, MailSource
+from kenobot_host.hosted_telegram import HostedTelegram, Lease, MailSource
 from kenobot_host.ingress import WebhookTaker
 from kenobot_host.intake import pool_of
 from kenobot_host.polling import BotPoller, read_updates, request_poll, take_in
 from kenobot_host.schema_rows import upgrade_schema
+from kenobot_testing.clock import EagerClock
 from tests.hosting.chaos.platform import Platform
+from tests.integration.telegram import standin
+from tests.integration.telegram.standin import Answer, Box, FakeTelegram
 
 ACCOUNT, HOME, OTHER = "100000001", 1, 2
 TOKEN = f"{ACCOUNT}:{'A' * 35}"
@@ -79,8 +83,30 @@ async def test_mail_is_handed_over_in_the_order_of_the_platform(engine: App) -> 
     assert await numbers(None) == [7, 9]
     assert await numbers(None) == [7, 9], "what is not stored yet comes again"
     await take_in(pool, ACCOUNT, read_updates([_update(8)]))  # after the others were handed over
-    assert await numbers(10) == [8]
+    assert await numbers(10) == [], "an offset says nothing of a lower number"
+    assert await numbers(None) == [8]
     assert await _mail(engine) == [(8, HOME)]
+
+
+async def test_mail_of_a_lower_number_waits_until_it_is_stored(engine: App) -> None:
+    """A message after a quiet week that could not be stored at first is handed over again, not deleted as stored."""
+    pool, box, rung = pool_of(engine), Box(), asyncio.Event()
+    settings = TelegramSettings.model_validate({"token": TOKEN, "owners": [1], "base_url": "http://127.0.0.1:1/bot"})
+    channel = HostedTelegram(settings, EagerClock(), MailSource(pool, BOT, HOME, rung), Lease(pool, ACCOUNT, _hold))
+
+    async def come(number: int) -> None:
+        await take_in(pool, ACCOUNT, read_updates([standin.update(number)]))
+        rung.set()
+
+    async with standin.running(channel, box), asyncio.timeout(20):
+        await come(900)
+        await box.holds(1)
+        box.failures.append(StoreFull("disk.full"))
+        await come(4)
+        await box.holds(2)
+        assert box.ids == ["900", "4"]
+        while await _mail(engine):
+            await asyncio.sleep(0.02)
 
 
 async def test_only_genuine_posts_are_taken_in(engine: App) -> None:
@@ -137,6 +163,40 @@ async def test_a_bot_is_polled_into_the_mail(engine: App) -> None:
         async with asyncio.timeout(20):
             await platform.tell("more", "10", TOKEN, posted=False)  # ends the poll that is under way
             await polling  # which asks again whether it may
+
+
+async def test_a_polled_bot_goes_on_from_a_lower_number(engine: App) -> None:
+    """After a quiet week Telegram goes on from any number: a poll for the number before would have it forget these."""
+    telegram, account = FakeTelegram(), standin.TOKEN.partition(":")[0]
+    telegram.answers("getUpdates", Answer([_update(900)]), Answer([]), Answer([_update(4)]))
+    async with standin.serve(telegram):
+        async with pool_of(engine).connection() as connection:
+            bot = mail_rows.Bot(account, standin.TOKEN, telegram.base_url, "poll", "", HOME)
+            await mail_rows.set_bot(connection, bot)
+        released = asyncio.Event()
+        poller = BotPoller(pool_of(engine), SystemClock(), BotTokens(None))
+        polling = asyncio.create_task(poller.poll(account, released, _hold))
+        async with asyncio.timeout(20):
+            await telegram.idle.wait()
+        released.set()
+        await polling
+    assert telegram.offsets() == [None, "901", None, "5"]
+    assert await _mail(engine) == [(4, HOME), (900, HOME)]
+
+
+@pytest.mark.parametrize("move", [("-5", "migrate_to_chat_id", -1005), ("-1005", "migrate_from_chat_id", -5)])
+async def test_a_group_that_becomes_a_supergroup_stays_with_its_home(engine: App, move: tuple[str, str, int]) -> None:
+    """Whichever of the two groups tells of it; a supergroup that was given to a home by name stays there."""
+    chat, field, other = move
+    told = {"update_id": 7, "message": {"message_id": 7, "date": 1, "chat": {"id": int(chat)}, field: other}}
+    async with pool_of(engine).connection() as connection:
+        await mail_rows.set_routes(connection, ACCOUNT, OTHER, ["-5"])
+    await take_in(pool_of(engine), ACCOUNT, read_updates([told, _update(8, chat=-1005)]))
+    assert await _mail(engine) == [(7, OTHER), (8, OTHER)]
+    async with pool_of(engine).connection() as connection:
+        await mail_rows.set_routes(connection, ACCOUNT, HOME, ["-1005"])
+    await take_in(pool_of(engine), ACCOUNT, read_updates([told | {"update_id": 9}, _update(10, chat=-1005)]))
+    assert (await _mail(engine))[-1] == (10, HOME)
 
 
 async def test_a_bot_whose_home_moves_rests(engine: App) -> None:

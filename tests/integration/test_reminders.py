@@ -248,6 +248,43 @@ async def test_a_reminder_of_a_group_names_who_asked(tmp_path: Path) -> None:
         assert "sleep" in await house.say("/reminders", chat="2")
 
 
+async def test_a_former_owner_is_told_nothing_any_more(tmp_path: Path) -> None:
+    """Neither reminders nor the morning word: they wait until the present owner has written, and are told there."""
+    clock = EagerClock()
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("remind me in 10 minutes to call the clinic")
+        await house.say("remind me every day at 16:00 to water the plants")
+        await house.say("/settings morning 8:30")
+    async with scene(tmp_path, clock, ["Hm."], owners=("2",)) as house:
+        assert await step(house, "+11") == ""
+        await house.say("hello", chat="2", user="2")
+        before = len(house.channel.sent)
+        told = await step(house, "+61")
+        assert told.count("⏰") == 2 and "call the clinic\n(planned for 15:40; I could not tell you then)" in told
+        assert "water the plants" in told
+        await step(house, "+900")
+        assert "Good morning" in await step(house, "+60")
+        assert {each.chat for each in house.channel.sent[before:]} == {"2"}
+
+
+@pytest.mark.parametrize("order", ["done", "remind me again in 20 minutes", "hecho"])
+async def test_a_guest_of_a_group_cannot_settle_what_another_was_told(tmp_path: Path, order: str) -> None:
+    """Neither by words nor as an order to be reminded again; who asked for it can, also when another's came behind."""
+    clock = EagerClock()
+    group: dict[str, Any] = {"chat": "-7", "private": False}
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("remind me in 10 minutes to call Bob", user="2", user_name="Bea", **group)
+        assert await step(house, "+11") == "⏰ Bea: call Bob"
+        told = await house.say(order, user="3", user_name="Carl", **group)
+        assert "call Bob" not in told
+        assert await house.rows("SELECT state FROM occurrence") == [("sent",)]
+        await house.say("remind me in 10 minutes to eat", user="3", user_name="Carl", **group)
+        assert await step(house, "+11") == "⏰ Carl: eat"
+        assert "call Bob" in await house.say(order, user="2", user_name="Bea", **group)
+        (first, second) = await house.rows("SELECT state FROM occurrence WHERE told_at != '' ORDER BY id")
+        assert first != ("sent",) and second == ("sent",)
+
+
 async def test_a_forwarded_order_is_not_obeyed(tmp_path: Path) -> None:
     """It is something to read."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:

@@ -19,6 +19,7 @@ from kenobot.language.changes.value_phrase import tells_more, without_value
 from kenobot.language.relatives import find_lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.frozen import dataclass
+from kenobot.ports.memory_changes import ASKED, BOTH_STAND, NOT_ASKED
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
 from kenobot.storage import approvals, inbox_rows, message_rows
@@ -31,15 +32,6 @@ _CLAUSE_REASON = "its speaker said that a clause of it is over"
 
 KIND = "change"
 """The kind of these questions among approvals."""
-
-ASKED = "asked"
-"""Event of a memory: its owner was asked whether another takes its place."""
-
-NOT_ASKED = "not asked"
-"""Event of a memory: the owner was not asked that, because the day had enough questions."""
-
-BOTH_STAND = "both stand"
-"""Event of a memory: the owner said no to that question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +66,6 @@ def open_change(
     return (yes, part, no) if may_be_part else (yes, no)
 
 
-def list_rivals(connection: Connection, record: int, reach: tuple[str, ...]) -> list[Record]:
-    """List the live memories that may have replaced one, by its events: asked about, and not denied."""
-    told = Memory.history.list_events(connection, record)
-    denied = {each.data.get("new") for each in told if each.kind == BOTH_STAND}
-    asked = {each.data.get("new") for each in told if each.kind in (ASKED, NOT_ASKED)}
-    found = (Memory.records.get(connection, int(str(new)), reach) for new in asked - denied if new is not None)
-    return [each for each in found if each is not None and each.status == "active"]
-
-
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
     answered = close_by_words(connection, call, KIND)
@@ -106,12 +89,15 @@ def _follow(
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox_rows.read_text(connection, asked.asked)
-    said, kept = asked.clause or old.text, _find_kept(asked, old.text, message, is_part=answered.is_part)
+    new = Memory.records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
+    holds_all = new is not None and begins_with(new.text, old.text) and not answered.is_part
+    said = asked.clause or old.text
+    kept = "" if holds_all else _find_kept(asked, old.text, message, is_part=answered.is_part)
     if not answered.is_yes and not kept:
         from kenobot.agent.commands.correct import ask_for_words  # noqa: PLC0415 - seldom needed, and it reads facts
 
         return ask_for_words(connection, old, call, asked.clause)
-    if not kept and not asked.whole and tells_more(said, message):
+    if not kept and not holds_all and not asked.whole and tells_more(said, message):
         return _ask_whole(connection, old, asked, call)
     left = without_clause(old.text, asked.clause) if asked.clause else ""
     if kept:
@@ -146,14 +132,42 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     if left and Memory.records.get_same(connection, old.scope, old.form, left) is None:
         return Telling.keep_rest(connection, old, left, occasion, _CLAUSE_REASON)
     root = Telling.end(connection, old, status, occasion, _REASON, by)
-    for record in _longer(connection, old, by):
+    for record in _list_shorter(connection, old):
+        Telling.end(connection, record, status, replace(occasion, part_of=root), _REASON, by)
+    for record in _longer(connection, old, new):
         sentence = record.text[: len(old.text.rstrip(" .!?…"))]
         left = without_sentence(record.text, sentence)
         Telling.keep_rest(connection, record, left, occasion, _CLAUSE_REASON, root)
     return root
 
 
-def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
-    """Return the other memories that begin with what a memory says and go on about it."""
+def _list_shorter(connection: Connection, old: Record) -> list[Record]:
+    """Return the memories that a memory was a correction of, and quotes: the person has said of it that it is over."""
     live = Telling.list_live(connection, old.scope)
-    return [each for each in live if each.id not in (old.id, new) and begins_with(each.text, old.text)]
+    found = [old]
+    for each in sorted(live, key=lambda record: -record.id):
+        if begins_with(old.text, each.text) and not _list_asked_beside(connection, each).isdisjoint(
+            r.id for r in found
+        ):
+            found.append(each)
+    return found[1:]
+
+
+def _list_asked_beside(connection: Connection, record: Record) -> set[object]:
+    """Return the memories of which the person was asked whether they replace a memory."""
+    return {
+        each.data.get("new")
+        for each in Memory.history.list_events(connection, record.id)
+        if each.kind in (ASKED, NOT_ASKED)
+    }
+
+
+def _longer(connection: Connection, old: Record, new: Record | None) -> list[Record]:
+    """Return the other memories that begin with what a memory says and go on about it, but not in the new one's words.
+
+    Those are further corrections, which would be about nothing without their beginning.
+    """
+    live = Telling.list_live(connection, old.scope)
+    others = (each for each in live if each.id != old.id and (new is None or each.id != new.id))
+    longer = (each for each in others if begins_with(each.text, old.text))
+    return [each for each in longer if new is None or not begins_with(each.text, new.text)]

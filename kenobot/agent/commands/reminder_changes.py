@@ -45,7 +45,7 @@ def find_meant(
     """Return the reminders that an order may mean. now: the owner's local time."""
     own = _changeable(reminders.find_reminders(connection, principal.read_scopes), inbound, principal)
     if not order.what:
-        job = _find_spoken_of(connection, inbound, at)
+        job = _find_spoken_of(connection, inbound, principal, at)
         is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
         return _changeable([job], inbound, principal) if job is not None and is_within else []
     if (number := read_number(order.what)) is not None:
@@ -61,7 +61,7 @@ def refers(
 ) -> bool:
     """Return whether an order that may be meant otherwise is about a reminder there is. home: the configured zone."""
     if order.kind == "done":
-        told = last_told(connection, (inbound.channel, inbound.chat, inbound.thread), at)
+        told = _find_told(connection, inbound, principal, at)
         return told is not None and _is_last_said(connection, inbound, told[1].told_at)
     if order.kind == "cancel" and order.what and wishes.find_wishes(connection, order.what, principal.read_scopes, at):
         return True
@@ -82,20 +82,33 @@ def answers(connection: Connection, inbound: Inbound, principal: Principal, at: 
 
 def _changeable(own: Sequence[Job], inbound: Inbound, principal: Principal) -> list[Job]:
     """Select what this person may change: in a group a guest may only change their own."""
-    if inbound.private or principal.role == "owner":
-        return list(own)
-    return [job for job in own if job.person == f"{inbound.channel}:{inbound.user}"]
+    person = _limit_to_person(inbound, principal)
+    return [job for job in own if person in ("", job.person)]
 
 
-def _find_spoken_of(connection: Connection, inbound: Inbound, at: datetime) -> Job | None:
+def _limit_to_person(inbound: Inbound, principal: Principal) -> str:
+    """Return whose reminders alone this person may change here; "" for all that they may read."""
+    return "" if inbound.private or principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
+
+
+def _find_spoken_of(connection: Connection, inbound: Inbound, principal: Principal, at: datetime) -> Job | None:
     """Return the reminder that "it" means: what was said last in this chat is about it."""
     spoken = last_spoken(connection, inbound.session, at)
-    told = last_told(connection, (inbound.channel, inbound.chat, inbound.thread), at)
+    told = _find_told(connection, inbound, principal, at)
     found = [(datetime.fromisoformat(spoken[1]), spoken[0])] if spoken is not None else []
     if told is not None and told[1].told_at is not None:
         found.append((told[1].told_at, told[0]))
     latest = max(found, key=lambda each: each[0], default=None)
     return latest[1] if latest is not None and _is_last_said(connection, inbound, latest[0]) else None
+
+
+def _find_told(
+    connection: Connection, inbound: Inbound, principal: Principal, at: datetime
+) -> tuple[Job, Occurrence] | None:
+    """Return the reminder that was last told in this chat among those that this person may change."""
+    person = _limit_to_person(inbound, principal)
+    told = last_told(connection, (inbound.channel, inbound.chat, inbound.thread), at, person)
+    return told if told is not None and told[0].scope in principal.read_scopes else None
 
 
 def _is_last_said(connection: Connection, inbound: Inbound, moment: datetime | None) -> bool:
@@ -139,7 +152,7 @@ def change(
     if order.kind == "again":
         return _remind_again(connection, order, call, context)
     if order.kind == "done":
-        told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
+        told = _find_told(connection, call.inbound, call.principal, call.at)
         return _mark_done(connection, told[1].id, call) if told is not None else texts.REMINDER_NONE(call.language)
     if order.kind == "cancel" and order.all:
         return _choose_any(connection, "cancel", call, context)
@@ -239,7 +252,7 @@ def _remind_again(
     if meaning is None:
         meaning = Moment(to_local(call.at, zone) + _USUAL_SNOOZE, exact=True)
     what = one_line(call.inbound.quoted, 200)
-    told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
+    told = _find_told(connection, call.inbound, call.principal, call.at)
     is_last = told is not None and _is_last_said(connection, call.inbound, told[1].told_at)
     if told is not None and (is_last or (what and told[0].text in what)):
         what = told[0].text
@@ -348,6 +361,8 @@ def _press_told(
     if found is None:
         return texts.REMINDER_OVER(call.language)
     occurrence, job = found
+    if not _changeable([job], call.inbound, call.principal):
+        return texts.REMINDER_OVER(call.language)
     if verb == "done":
         return _mark_done(connection, number, call)
     if verb == "cancel":

@@ -1,6 +1,7 @@
 """Read the text of a document in a process of its own, within limits of memory, time and length."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -58,11 +59,13 @@ def document_format(name: str, mime: str) -> str:
     return "" if suffix in _OTHERS or mime.startswith(("image/", "audio/", "video/", "font/")) else "txt"
 
 
-async def read_document(file: Path, document: str, characters: int, seconds: float) -> str:
-    """Return the text of a document, as far as `characters`, and what is left out. document: its format. Raises
-    Unreadable.
+async def read_document(file: Path, document: str, characters: int, seconds: float, now: datetime | None = None) -> str:
+    """Return the text of a document, as far as `characters`, and what is left out. Raises Unreadable.
+
+    document: its format. now: of a calendar, from when on it is read; None for all of it.
     """
-    arguments = (str(file), document, str(_MEGABYTES), str(int(seconds) + 1), str(characters))
+    moment = "" if now is None else now.isoformat()
+    arguments = (str(file), document, str(_MEGABYTES), str(int(seconds) + 1), str(characters), moment)
     try:
         most = _BYTES_A_CHARACTER * characters + _COUNT
         status, printed = await run_program(_PROGRAM, arguments, seconds=seconds, most_bytes=most)

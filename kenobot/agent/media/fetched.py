@@ -1,6 +1,7 @@
 """Read documents that a tool brought, by the readers of those that people send."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from kenobot.agent.media.documents import document_format, read_document
@@ -19,14 +20,17 @@ _PROBLEMS: Final[Mapping[MediaProblem, str]] = {
 _DAMAGED: Final = "The document is damaged, or too much to read."
 
 
-async def read_fetched(content: bytes, name: str, mime: str, characters: int) -> str:
-    """Return the text of a document, as far as `characters`, and what is left out. Raises ToolFailed."""
+async def read_fetched(content: bytes, name: str, mime: str, characters: int, *, now: datetime | None = None) -> str:
+    """Return the text of a document, as far as `characters`, and what is left out. Raises ToolFailed.
+
+    now: of a calendar, from when on it is read; None for all of it.
+    """
     kind = document_format(name, mime)
     try:
         if not kind:
             raise Unreadable("unknown_kind")
         async with temporary_file(content) as file:
-            text = await read_document(file, kind, characters, _SECONDS)
+            text = await read_document(file, kind, characters, _SECONDS, now)
         if not text:
             raise Unreadable("no_text")
     except Unreadable as error:

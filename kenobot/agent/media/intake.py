@@ -209,7 +209,8 @@ class MediaIntake:
         elif attachment.kind == "image" or not (kind := document_format(attachment.name, attachment.mime)):
             raise Unreadable("unknown_kind")
         else:
-            text = await read_document(file, kind, self.limits.document_chars, self.limits.document_seconds)
+            limits, sent_at = self.limits, pending.inbound.sent_at
+            text = await read_document(file, kind, limits.document_chars, limits.document_seconds, sent_at)
             if not text:
                 raise Unreadable("no_text")
             row = replace(row, state="done", text=text)

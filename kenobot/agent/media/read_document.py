@@ -1,10 +1,10 @@
 """Read the text of a document: a program of its own, with limits of memory and time, that prints it.
 
-Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS`. Of KenoBot it imports the readers of
-`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. It prints as many characters as it
-is asked for; then a NUL and how many there are in all, with a "+" where time was up before all were counted. Exit: 0;
-3 where the reader's package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to
-far too much; 6 for none that is known; 1 for any other failure.
+Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS NOW`. Of KenoBot it imports the readers of
+`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. NOW: an ISO-8601 moment, or "". It
+prints as many characters as it is asked for; then a NUL and how many there are in all, with a "+" where time was up
+before all were counted. Exit: 0; 3 where the reader's package is not installed; 4 for a document that is locked by a
+password; 5 for one that unpacks to far too much; 6 for none that is known; 1 for any other failure.
 """
 
 import os
@@ -13,6 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 
 _MISSING, _LOCKED, _BOMB, _UNKNOWN = 3, 4, 5, 6
@@ -78,10 +79,10 @@ def _mail(path: Path) -> Iterator[str]:
     return mail_lines(path.read_bytes())
 
 
-def _calendar(path: Path) -> Iterator[str]:
+def _calendar(path: Path, now: str) -> Iterator[str]:
     from kenobot.agent.media.formats.calendar import calendar_lines
 
-    return calendar_lines(path.read_bytes())
+    return calendar_lines(path.read_bytes(), datetime.fromisoformat(now) if now else None)
 
 
 def _html(path: Path) -> Iterator[str]:
@@ -108,7 +109,7 @@ def _decode(raw: bytes) -> str:
 
 _READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
     "pdf": _pdf, "docx": _docx, "xlsx": _xlsx, "pptx": _pptx, "odf": _odf, "rtf": _rtf, "eml": _mail, "html": _html,
-    "ics": _calendar, "txt": _text,
+    "txt": _text,
 }  # fmt: skip
 _BEGINS = ((b"%PDF-", "pdf"), (b"{\\rtf", "rtf"))
 _MAIN_PARTS = (("word/document.xml", "docx"), ("xl/workbook.xml", "xlsx"), ("ppt/presentation.xml", "pptx"))
@@ -142,15 +143,16 @@ def _detect_archive(path: Path, suffix: str) -> str:
     return told if told and "xl/workbook.bin" not in names else sys.exit(_UNKNOWN)
 
 
-def read_lines(path: Path, suffix: str) -> Iterator[str]:
+def read_lines(path: Path, suffix: str, now: str = "") -> Iterator[str]:
     """Return the lines of a document of any format. Exits for one that is locked, too dense or of no known format."""
-    return _READERS[_detect_format(path, suffix)](path)
+    kind = _detect_format(path, suffix)
+    return _calendar(path, now) if kind == "ics" else _READERS[kind](path)
 
 
 def main(arguments: list[str]) -> None:
     """Print the text of a file, as far as `CHARACTERS`, and how long it is."""
     path, suffix = Path(arguments[0]), arguments[1]
-    megabytes, seconds, characters = map(int, arguments[2:])
+    megabytes, seconds, characters = map(int, arguments[2:5])
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000, megabytes * 1_000_000))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -159,7 +161,7 @@ def main(arguments: list[str]) -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parents[3]))
     try:
-        _print(read_lines(path, suffix), characters, time.monotonic() + _COUNTING * seconds)
+        _print(read_lines(path, suffix, arguments[5]), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:
         sys.exit(_MISSING)
     except PermissionError:

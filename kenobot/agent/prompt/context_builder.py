@@ -100,6 +100,7 @@ class ContextBuilder:
             request.pending.session,
             prefix_tokens=limits.memory_tokens,
             recent_tokens=limits.recent_tokens,
+            account="" if request.pending.inbound.private else request.pending.inbound.user,
         )
         reader = TalkReader.of(request.pending.inbound, request.principal)
         plan = self._prefixes.plan(connection, PlannedTurn(base, limits, identity, reader))

@@ -8,6 +8,7 @@ from kenobot.language.dates import DateRange
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.frozen import dataclass
+from kenobot.storage import claims
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -66,6 +67,7 @@ class TurnAgenda:
         from kenobot.agenda.job import JobError, NewJob, place_in  # noqa: PLC0415
 
         data, at, zone = self.data, self.clock.now(), self._zone(connection)
+        claims.require_claim(connection, data.pending.id, data.attempt)
         meaning = _read(when, at.astimezone(zone).replace(tzinfo=None))
         place = place_in(data.pending.inbound, data.principal, data.language)
         new = NewJob(text, place, meaning, trust=data.principal.trust, origin=data.pending.id)

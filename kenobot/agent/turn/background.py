@@ -239,7 +239,7 @@ def ask_for_task(
     """Put a call of a task to the owner, inside a transaction, and have the task wait; return the question."""
     assert data.task is not None
     inbound, task = data.pending.inbound, tasks.get_task(connection, data.task.task.id)
-    if task is None or not task.is_open:  # cancelled meanwhile
+    if task is None or task.state != "running":  # cancelled meanwhile, or its claim withdrawn
         return []
     data.held_back = held.call, held.told
     choices = tool_consent.ask(connection, data, at, {"task": task.id, "step": held.number})

@@ -7,23 +7,26 @@ in confidence, of each pair of words once, and a few times a day at most.
 
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import ASKED, KIND, NOT_ASKED, ChangePayload, open_change
+from kenobot.agenda.focus_rows import last_spoken
+from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.memory import Memory, SideIndex, Telling
+from kenobot.cognitive.memory import Memory, Promises, SideIndex, Telling
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.language.changes.bare_correction import corrects_value, join_correction
+from kenobot.language.changes.corrected_time import corrects_time, find_corrected_day
 from kenobot.language.changes.likely_change import StandingStatement, find_changed
 from kenobot.language.changes.meant_clause import find_clause
 from kenobot.language.changes.value_phrase import has_parts
 from kenobot.language.fingerprint import key_of
 from kenobot.language.statements.sentence_core import read_core
-from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_changes import ASKED, NOT_ASKED
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import approvals, message_rows
@@ -71,7 +74,7 @@ class ChangeAsker:
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
-        if new is None and corrects_value(turn.text, old.text):  # "it's 900" is about what was just said, or unclear
+        if new is None and _corrects(turn.text, old, said):  # "it's 900" is about what was just said, or unclear
             return None
         clause, is_put = find_clause(turn.text, said, old.text), self._has_questions_left(connection, at)
         question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause, is_put)
@@ -79,18 +82,30 @@ class ChangeAsker:
             return None
         return None if _was_asked(connection, question) else question
 
-    def choose_corrected(self, connection: Connection, turn: ConversationTurn, at: datetime) -> ChangeQuestion | None:
-        """Choose the memory told a moment ago that a message of few words puts right."""
-        if not _is_own_word(turn) or not self._has_questions_left(connection, at):
+    def choose_corrected(
+        self, connection: Connection, session: str, turn: ConversationTurn, at: datetime
+    ) -> ChangeQuestion | None:
+        """Choose the memory told a moment ago that a message of few words in a chat puts right.
+
+        A guest, and whom the day has asked enough, is asked nothing: what is right is noted, and both are shown.
+        """
+        if not _is_own_word(turn, "owner", "guest"):
             return None
-        last = next(reversed(_standing(connection, turn)), None)
-        if last is None or turn.at - datetime.fromisoformat(last.created) > _SAME_MOMENT:
+        said = turn.at.astimezone(self._zone).date()
+        lately = (each for each in _list_last_told(connection, turn) if _corrects(turn.text, each, said))
+        old = next(lately, None)
+        if old is None or _spoke_of_reminder(connection, session, datetime.fromisoformat(old.created), at):
             return None
-        if not corrects_value(turn.text, last.text):
-            return None
-        clause = find_clause(turn.text, turn.at.astimezone(self._zone).date(), last.text)
-        noted = join_correction(last.text, turn.text)
-        question = ChangeQuestion(last, None, key_of(turn.text), noted, clause)
+        due, is_put = Promises.due_on(old), turn.trust == "owner" and self._has_questions_left(connection, at)
+        question = ChangeQuestion(
+            old,
+            None,
+            key_of(turn.text),
+            join_correction(old.text, turn.text),
+            find_clause(turn.text, said, old.text),
+            is_put,
+            find_corrected_day(turn.text, due, said).isoformat() if due is not None else "",
+        )
         return None if _was_asked(connection, question) else question
 
     def open(
@@ -129,9 +144,12 @@ class ChangeAsker:
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
 
 
-def _is_own_word(turn: ConversationTurn) -> bool:
-    """Return whether a turn is the owner's own word, and no wish to be reminded, which changes nothing."""
-    is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
+def _is_own_word(turn: ConversationTurn, *trusts: Trust) -> bool:
+    """Return whether a turn is a person's own word, and no wish to be reminded, which changes nothing.
+
+    trusts: of whom; without any the owner's.
+    """
+    is_own = turn.trust in (trusts or ("owner",)) and len(turn.text) <= _LONGEST_MESSAGE
     return is_own and not read_core(turn.text.strip()).reminds
 
 
@@ -150,6 +168,26 @@ def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
     """Select the memories that a turn may be asked about, oldest first."""
     found = Telling.list_changeable(connection, turn.scope, turn.text)
     return [record for record in found if _may_be_asked_about(record, turn.inbox_id)]
+
+
+def _list_last_told(connection: Connection, turn: ConversationTurn) -> list[Record]:
+    """List the memories of the message that told any last, a moment before a turn, the newest first."""
+    told = _standing(connection, turn)
+    if not told or turn.at - datetime.fromisoformat(told[-1].created) > _SAME_MOMENT:
+        return []
+    sources = {*told[-1].source_message_ids}
+    return [each for each in reversed(told) if each is told[-1] or sources & {*each.source_message_ids}]
+
+
+def _spoke_of_reminder(connection: Connection, session: str, since: datetime, at: datetime) -> bool:
+    """Return whether a chat has spoken of a reminder since a moment: that may be what is put right."""
+    spoken = last_spoken(connection, session, at)
+    return spoken is not None and datetime.fromisoformat(spoken[1]) >= since.replace(microsecond=0)
+
+
+def _corrects(message: str, record: Record, said: date) -> bool:
+    """Return whether a message, said on a day, names only another value, day or hour for what a memory says."""
+    return corrects_value(message, record.text) or corrects_time(message, record.text, said)
 
 
 def _has_ended_something(connection: Connection, record: int) -> bool:

@@ -8,11 +8,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asked_attributes import ASKED_ATTRIBUTES, find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_attributes import (
+    ASKED_ATTRIBUTES,
+    find_attribute,
+    find_attribute_of_another,
+    has_telling,
+    tells_attribute,
+)
+from kenobot.language.question.asked_past import asks_past, without_past_words
 from kenobot.language.question.asked_things import list_untold
 from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements.attribute_statements import attribute_name, read_attribute
@@ -23,6 +29,7 @@ from kenobot.storage.connection import Connection
 
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _MOST_FOUND = 8
+_LATEST = 500  # records of the speaker that are read for an attribute
 _FIRST = 3  # of those found, which leave room for what may have taken their place
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _POLICY = DEFAULT.recall
@@ -45,10 +52,12 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     rivals = [
         MemoryReader.as_recalled(rival, query.zone)
         for each in found.memories
-        for rival in list_rivals(connection, each.record.id, query.scopes)
+        for rival in Memory.history.list_rivals(connection, each.record.id, query.scopes)
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
-    return replace(found, shown=tuple(sort_newest_first([*shown.values()][:_MOST_FOUND])))
+    chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])
+    former = MemoryReader.find_former(connection, [each.record for each in chosen], query)
+    return replace(found, shown=tuple(chosen), former=former)
 
 
 def _choose_by_judge(
@@ -79,10 +88,7 @@ def _choose_by_judge(
 
 def _are_merely_nearest(shown: Sequence[RecalledMemory], asked: "_Asked") -> bool:
     """Return whether all are hardly more than the nearest there are, or tell of others what is asked of the speaker."""
-    is_own = bool(asked.attribute) and not asked.of_another
-    return all(
-        each.relevance < _POLICY.min_relevance or (is_own and bool(read_signs(each.text).head_people)) for each in shown
-    )
+    return all(each.relevance < _POLICY.min_relevance or asked.is_told_of_others_by([each]) for each in shown)
 
 
 def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
@@ -129,8 +135,9 @@ def _choose_by_words(memory: Memory, report: SearchReport, query: MemoryQuery, a
     rest = [each for each in about if not shown or each.record.subject in told_of]
     shown = [*shown, *rest][:_MOST_FOUND]
     level: ConfidenceLevel = "high" if asked.records else report.level
-    if shown and not asked.records and level != "none" and _are_of_other_things(memory, query.text, shown):
-        level = "low"
+    if shown and not asked.records and level != "none":
+        is_unsure = asked.is_told_of_others_by(shown) or _are_of_other_things(memory, query.text, shown)
+        level = "low" if is_unsure else level
     return replace(report, level=level, shown=tuple(shown))
 
 
@@ -153,6 +160,7 @@ def _are_of_other_things(memory: Memory, question: str, shown: Sequence[Recalled
 
     No model reads them here, who would see that the boiler's code is not the garage's.
     """
+    question = without_past_words(question) if asks_past(question) else question
     untold = {each.record.id: list_untold(question, each.record.text) for each in shown}
     if not all(untold.values()):
         return False
@@ -175,6 +183,11 @@ class _Asked:
     of_another: bool
     records: Sequence[Record]
 
+    def is_told_of_others_by(self, memories: Sequence[RecalledMemory]) -> bool:
+        """Return whether memories tell of somebody else, each of them, what is asked of the speaker."""
+        is_own = bool(self.attribute) and not self.of_another
+        return is_own and all(bool(read_signs(each.text).head_people) for each in memories)
+
     def may_be_told_by(self, record: Record) -> bool:
         """Return whether a record may tell it: not one of somebody else, nor one that gives another attribute alone."""
         if not self.attribute:
@@ -195,7 +208,21 @@ def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport
     own = find_attribute(query.text)
     others = "" if own else find_attribute_of_another(query.text)
     subjects = (OWNER_SUBJECT,) if own else _find_subjects(query.text, report) if others else ()
-    return _Asked(own or others, bool(others), _records_with_attribute(connection, query, subjects, own or others))
+    found = _records_with_attribute(connection, query, subjects, own or others)
+    return _Asked(own or others, bool(others), found or _list_telling(connection, query, own))
+
+
+def _list_telling(connection: Connection, query: MemoryQuery, attribute: str) -> list[Record]:
+    """List the latest records that tell an attribute of the speaker in other words, the newest first."""
+    if not has_telling(attribute):
+        return []
+    latest = (
+        record
+        for scope in query.scopes
+        for record in Memory.records.list_newest_about(connection, scope, OWNER_SUBJECT, _LATEST)
+    )
+    found = [record for record in latest if tells_attribute(attribute, record.text)]
+    return sorted(found, key=lambda record: (record.valid_from, record.id), reverse=True)[:_MOST_FOUND]
 
 
 def _find_subjects(question: str, report: SearchReport) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.confidences import tags_of_confidence
-from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
+from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.language.facts.rule_extraction import RuleFacts
 from kenobot.language.facts.sentence_facts import states_something
 from kenobot.language.facts.taking_back import keeps_nothing
@@ -72,8 +72,9 @@ class _Finding:
         """List the sections of a report that show it."""
         if self.agenda:
             return [f"{AGENDA}\n{self.agenda}"]
-        if memories := self.report.memories:
-            return ["\n".join([f"{FOUND} ({self.report.level})", *(memory.line for memory in memories)])]
+        lines = [memory.line for memory in self.report.memories] + [former.line for former in self.report.former]
+        if lines:
+            return ["\n".join([f"{FOUND} ({self.report.level})", *lines])]
         return [UNPLANNED] if self.of_plans else []
 
 
@@ -133,7 +134,7 @@ class MemoryReporter:
         if turn is not None and change is None and is_whole:
             change = await self._find_changed(pending, turn, decisions)
         if turn is not None and change is not None and change.new is None:  # without an answer both stay
-            decisions, lines = await self._note(pending.session, turn, change.noted)
+            decisions, lines = await self._note(pending.session, turn, change.noted, change)
             change = replace(change, new=next((each.record for _, each in decisions if each.record is not None), None))
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
@@ -170,7 +171,9 @@ class MemoryReporter:
         asker, at = self._asker, self._clock.now()
         if asker is None or not pending.inbound.private:
             return None
-        return await self._database.read(lambda connection: asker.choose_corrected(connection, turn, at))
+        return await self._database.read(
+            lambda connection: asker.choose_corrected(connection, pending.session, turn, at)
+        )
 
     async def _find_changed(
         self, pending: PendingMessage, turn: ConversationTurn, decisions: Sequence[tuple[Candidate, Decision]]
@@ -189,11 +192,17 @@ class MemoryReporter:
         return states_something(turn.text, of_known=bool(finding.report.memories))
 
     async def _note(
-        self, session: str, turn: ConversationTurn, text: str
+        self, session: str, turn: ConversationTurn, text: str, change: ChangeQuestion | None = None
     ) -> tuple[list[tuple[Candidate, Decision]], list[str]]:
-        """Note a message of which no rule noted anything; return what was decided, and the lines that tell of it."""
+        """Note a message of which no rule noted anything; return what was decided, and the lines that tell of it.
+
+        change: what it is about. With a day it stands in the agenda as that does.
+        """
         tags = tags_of_confidence([turn.text])
         fact = ExtractedFact(text, confidence=TIERS["implied"], tags=tags, evidence=(1,), by_rules=True)
+        if change is not None and change.due:
+            category: Category = "commitment" if change.old.category == "commitment" else "fact"
+            fact = replace(fact, category=category, attributes=(("due", change.due),))
         decisions, lines = await self._database.write(partial(self._admit, session, turn, RuleFacts((fact,))))
         self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
         self._embedding.note_news()
@@ -231,6 +240,7 @@ class MemoryReporter:
             pending.session,
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
+            account="" if pending.inbound.private else pending.inbound.user,
         )
         asker = AgendaAsker(pending, principal, language, query.now, self._zone)
         return await self._database.read(partial(self._find, query, asker))

@@ -24,7 +24,7 @@ from kenobot.ports.signals import (
     TURN_FAILED,
     Signal,
 )
-from kenobot.storage import inbox_rows, outbox, turn_steps
+from kenobot.storage import claims, inbox_rows, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -102,7 +102,7 @@ class Notices:
 
         def write(connection: Connection) -> list[Outbound]:
             to = data.destination(_STILL_WORKING_PART)
-            if not inbox_rows.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
+            if not claims.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
                 return []
             return outbox.enqueue(connection, to, word, self._clock.now())
 

@@ -10,7 +10,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
-from kenobot.storage import inbox_rows, outbox
+from kenobot.storage import claims, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox_rows import PendingMessage
@@ -76,7 +76,7 @@ class MessagePreview:
         to = self._pending.inbound
 
         def write(connection: Connection) -> tuple[int, list[Outbound]]:
-            if not inbox_rows.is_claimed(connection, self._pending.id, self._attempt):
+            if not claims.is_claimed(connection, self._pending.id, self._attempt):
                 return 0, []
             if row := outbox.preview_of(connection, self._pending.id):
                 return row, []

@@ -21,7 +21,7 @@ class ChangeQuestion:
 
     words: a fingerprint of what is new, by which the same pair is known. noted: what is to be noted of the message,
     where nothing was. clause: the one of `old` that is meant, "" for all of it. is_put: it is asked; else only both are
-    shown together later.
+    shown together later. due: the day of what is noted, YYYY-MM-DD, "" for none.
     """
 
     old: Record
@@ -30,6 +30,7 @@ class ChangeQuestion:
     noted: str
     clause: str = ""
     is_put: bool = True
+    due: str = ""
 
     def text(self, at: datetime, language: Language) -> str:
         """Word the question."""

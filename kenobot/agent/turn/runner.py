@@ -40,7 +40,7 @@ from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ports.channel import capabilities_of
-from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
+from kenobot.ports.errors import AccountRefused, ClaimWithdrawn, KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
@@ -213,11 +213,14 @@ class TurnRunner:
                 if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
                     return True
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
-                _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
+                level = logging.INFO if isinstance(error, ClaimWithdrawn) else logging.WARNING
+                _log.log(level, "%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
                 data.times.retries += isinstance(effect, machine.AskModel)
                 if isinstance(error, AccountRefused) and isinstance(effect, machine.AskModel):
                     is_last = effect.level + 1 >= self._s.policy.provider_count
                     await self._signals.report_account(data, error, is_last=is_last)
+                if isinstance(error, ClaimWithdrawn):
+                    data.begin_anew()
                 first = data.first_call_at
                 event = machine.EffectFailed(error, 0.0 if first is None else self._s.clock.monotonic() - first)
             data.times.add(effect, self._s.clock.monotonic() - began)
@@ -415,10 +418,10 @@ class TurnRunner:
 
     def _checkpoint(self, data: TurnData) -> Callable[[Connection], None]:
         assert data.unsaved is not None
-        (number, reply, at), pending, calls = data.unsaved, data.pending, data.calls
+        (number, reply, at), pending, calls, attempt = data.unsaved, data.pending, data.calls, data.attempt
 
         def write(connection: Connection) -> None:
-            turn_steps.append_step(connection, pending.id, number, reply, at)
+            turn_steps.append_step(connection, pending.id, number, reply, at, attempt=attempt)
             calls.write_instead(connection)
 
         return write

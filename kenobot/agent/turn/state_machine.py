@@ -15,6 +15,7 @@ An answer comes in pieces: one that was cut is saved and continued, a few times;
 the model refused to give, or in which there is nothing at a second try either, is reported. A reply that calls tools is
 saved, the tools are run, and the model is asked again with what came of it: a round. When the rounds are used up, it is
 told so once.
+A turn whose claim was withdrawn, because something was purged, goes on from the beginning at once.
 Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
 the person told; or deferred, and then it goes on from the beginning.
 """
@@ -29,6 +30,7 @@ from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
 from kenobot.ports.errors import (
     AccountRefused,
+    ClaimWithdrawn,
     Fenced,
     OverBudget,
     PromptTooLong,
@@ -422,6 +424,8 @@ def _on_failed(
     turn: TurnState, failed: EffectFailed, policy: TurnPolicy, jitter: Random | None
 ) -> tuple[TurnState, Effect]:
     error = failed.error
+    if isinstance(error, ClaimWithdrawn):
+        return TurnState(turn.deferrals), ClaimMessage()
     if isinstance(error, Fenced):
         return turn._replace(stage="done", ending=None), Stop()
     if turn.stage == "model" and isinstance(error, RemoteError):

@@ -220,7 +220,7 @@ def go_on(connection: Connection, data: TurnData, at: datetime) -> Reply | Comma
     approvals.close_approval(connection, asked.id, "denied" if answer.declined else "approved")
     call = replace(form.call, given=given.to_json())
     piece = Reply("", "tool_use", calls=(call,))
-    turn_steps.append_step(connection, data.pending.id, 0, piece, at)
+    turn_steps.append_step(connection, data.pending.id, 0, piece, at, attempt=data.attempt)
     return piece
 
 

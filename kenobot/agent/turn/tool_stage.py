@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
@@ -48,7 +49,7 @@ from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import BACKGROUND, NoSkills, ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import approvals, tasks, tool_grants, tool_runs, turn_steps
+from kenobot.storage import approvals, claims, tasks, tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.tool_runs import ToolOutcome, ToolRun
@@ -153,7 +154,7 @@ class ToolStage:
             if call is None:
                 return None
             piece = Reply("", "tool_use", calls=(call,))
-            turn_steps.append_step(connection, message, 0, piece, now)
+            turn_steps.append_step(connection, message, 0, piece, now, attempt=data.attempt)
             return piece
 
         piece = await self.database.write(write)
@@ -250,7 +251,7 @@ class ToolStage:
             lambda query: self._search(data, prepared, query),
             TurnAgenda(self.database, self.clock, self.zone, data),
             TurnMemory(self.database, self.clock, self.zone, data),
-            read_fetched,
+            partial(read_fetched, now=self.clock.now()),
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
             may_ask=tool_input.may_ask(data),
@@ -382,11 +383,16 @@ class ToolStage:
             data.tools.begun.add(at)
         elif effects.way_out:
             run = self._describe_run(data, at + 1, call, "begun", now)
-            await self.database.write(lambda connection: tool_runs.add_run(connection, run))
+
+            def write(connection: Connection) -> None:
+                claims.require_claim(connection, data.pending.id, data.attempt)
+                tool_runs.add_run(connection, run)
+
+            await self.database.write(write)
 
     def _write_beginning(self, connection: Connection, data: TurnData, at: int, call: ToolCall, now: datetime) -> None:
         """Write down that a call begins, also for the owner: a turn that is stopped stores no result."""
-        turn_steps.append_step(connection, data.pending.id, at, call, now)
+        turn_steps.append_step(connection, data.pending.id, at, call, now, attempt=data.attempt)
         tool_runs.add_run(connection, self._describe_run(data, at + 1, call, "begun", now))
 
     def _describe_run(
@@ -404,7 +410,7 @@ class ToolStage:
         run = self._describe_run(data, number, call, outcome, now, result.text)
 
         def write(connection: Connection) -> None:
-            turn_steps.append_step(connection, pending.id, number, result, now)
+            turn_steps.append_step(connection, pending.id, number, result, now, attempt=data.attempt)
             tool_runs.add_run(connection, run)
 
         await self.database.write(write)

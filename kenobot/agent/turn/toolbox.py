@@ -15,7 +15,7 @@ from kenobot.core.containment import contain
 from kenobot.core.json_limits import find_excess
 from kenobot.core.left_out import cut_text
 from kenobot.core.time_limit import LimitedSteps, TookTooLong
-from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
+from kenobot.ports.errors import Fenced, PluginError, RemoteError, ToolFailed
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
@@ -156,7 +156,7 @@ class Toolbox:
     async def run(
         self, prepared: PreparedTool, arguments: BaseModel, context: ToolContext, seconds: float
     ) -> ToolResult:
-        """Run a tool for at most so many seconds; whatever it does, there is a result. Raises InputWanted."""
+        """Run a tool for at most so many seconds; whatever it does, there is a result. Raises InputWanted, Fenced."""
         try:
             text = await _wait_within(seconds, asyncio.ensure_future(_run_contained(prepared, arguments, context)))
             if not isinstance(text, str):
@@ -172,6 +172,8 @@ class Toolbox:
             raise
         except (ToolFailed, RemoteError) as error:
             return make_failure(context.call, self._bound_text(str(error)))
+        except Fenced:  # the turn is another's, or begins anew
+            raise
         except Exception:
             _log.warning("the tool %s broke", prepared.spec.name, exc_info=True)
             return make_failure(context.call, "The tool broke. Calling it again will hardly help.")

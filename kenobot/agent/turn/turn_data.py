@@ -109,6 +109,12 @@ class TurnData:
     beside: list[Outbound] = field(default_factory=list)  # bounded: one message; turn
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
+    def begin_anew(self) -> None:
+        """Drop what a prompt led to that may show what was purged meanwhile."""
+        self.context = self.report = self.effects = self.processed = self.unsaved = None
+        self.held_back = self.form = self.seed = self.first_call_at = None
+        self.decisions = []
+
     @property
     def reply_language(self) -> Language:
         """Return the language of the reply, as far as its own words tell, or else of the turn."""

@@ -36,6 +36,7 @@ ALLOWED_UPDATES: Final = ("message", EDITED, "my_chat_member", PRESS_FIELD, REAC
 _RAW_GET_UPDATES: Final = "getUpdates_"
 BANNED: Final = "telegram.banned"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
+_LONGEST_ERROR: Final = 100_000  # bytes
 
 
 class TokenRefused(Rejected):
@@ -214,7 +215,8 @@ class TelegramClient:
                 response = await self._files.send(self._files.build_request("GET", address), stream=True)
                 async with aclosing(response):
                     if response.status_code != 200:
-                        kind = Unavailable if response.status_code >= 500 else Rejected
+                        is_final = response.status_code < 500 and _parse(await _read_start(response)) is not None
+                        kind = Rejected if is_final else Unavailable
                         raise kind(f"Telegram did not hand over a file ({response.status_code}): send it again")
                     async for chunk in response.aiter_bytes():
                         yield chunk
@@ -303,7 +305,7 @@ class TelegramClient:
 
 
 class _NotJson(api.TelegramError):
-    """The body of an answer is not a JSON object, such as the error page of a proxy."""
+    """The body of an answer is not one of the Bot API's, such as the error page of a proxy."""
 
 
 class _Request(HTTPXRequest):
@@ -378,13 +380,29 @@ class _Request(HTTPXRequest):
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, object]:
         """Parse an answer without logging its body, as the library does: an error page may quote the token."""
-        try:
-            answer: object = json.loads(payload.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict):
-            raise _NotJson("not a JSON object")
+        answer = _parse(payload)
+        if answer is None:
+            raise _NotJson("not an answer of the Bot API")
         return answer
+
+
+async def _read_start(response: httpx.Response) -> bytes:
+    """Read an error answer, no more of it than one of the Bot API's has."""
+    start = b""
+    async for chunk in response.aiter_bytes():
+        start += chunk
+        if len(start) > _LONGEST_ERROR:
+            break
+    return start
+
+
+def _parse(payload: bytes) -> dict[str, object] | None:
+    """Parse an answer of the Bot API, each of which says whether it is `ok`; None for anything else."""
+    try:
+        answer: object = json.loads(payload.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and "ok" in answer else None
 
 
 def _not_json(error: BaseException | None) -> bool:

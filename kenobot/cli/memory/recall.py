@@ -50,6 +50,10 @@ def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]
         told = f"{say(record.category)}, {day}, {origin_text(record.origin)}"
         reasons = translate(why.sentence(with_steps=False))
         yield f"         {told}{f': {reasons}' if reasons else ''}"
+    for former in pack.former:
+        yield f"  {former.record.id:>5}  {flat(former.record.text)}"
+        ended = "so until {day}" if former.held else "told before, replaced {day}"
+        yield f"         {context.local_time(former.record.created)[:10]}, {say(ended, day=former.ended)}"
     matching = [each for each in pack.excerpts if each.matched]
     if not matching and not pack.memories:
         matching = [*pack.excerpts]
@@ -80,7 +84,7 @@ def context(context: CommandContext) -> int:
 
 def _render_recalled(context: CommandContext) -> str:
     pack = _recall(context, " ".join(context.args.text), context.args.budget or 0, 0)
-    return "\n".join(item.line for item in pack.shown)
+    return "\n".join(item.line for item in (*pack.shown, *pack.former))
 
 
 def _render_loaded(context: CommandContext) -> str:

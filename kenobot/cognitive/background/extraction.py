@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,7 +26,13 @@ from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
-from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules, without_noted
+from kenobot.language.facts.rule_extraction import (
+    RuleFacts,
+    extract_by_rules,
+    join_rule_facts,
+    mark_as_rules,
+    without_noted,
+)
 from kenobot.language.provenance import without_quotes
 from kenobot.ledger.expert_rest import EXTRACTION, ExpertRest
 from kenobot.ledger.ledger import NO_CALL, ModelCall
@@ -221,10 +227,13 @@ class ExtractionWorker(PerChatWorker):
         batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
         if self._model is None:
             return batch
-        guidelines = await self._p.database.read(known_memories.guidelines)
+        guidelines, event = await self._p.database.read(
+            lambda connection: (known_memories.guidelines(connection), events.last_event(connection))
+        )
         near = self._p.memory_search
         known = partial(known_memories.select_known, session=session, turns=taken, policy=policy, near=near)
-        return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
+        known_records = tuple(await self._p.database.read(known))
+        return replace(batch, known=known_records, guidelines=guidelines, event=event)
 
     async def _find(self, session: str, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
@@ -278,12 +287,28 @@ class ExtractionWorker(PerChatWorker):
         self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
     ) -> ExtractionResult:
         """Extract the facts of a batch by rules, with the memories it may end. plain: its texts by message."""
+        found = join_rule_facts(
+            self._extract_of(connection, session, batch, {n: plain[n] for n in numbers})
+            for numbers in _group_by_account(batch.turns, plain)
+        )
+        if not found.facts:  # most turns give nothing that rules understand
+            return ExtractionResult((), "rules")
+        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
+        noted = known_memories.select_told(connection, session=session, turns=told, policy=self._policy.extract)
+        facts = found.facts if self._model is None else mark_as_rules(found.facts)
+        facts = without_noted(facts, batch.turns, noted)
+        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
+
+    def _extract_of(
+        self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
+    ) -> RuleFacts:
+        """Extract the facts of one speaker's turns in a batch. plain: their texts by message."""
         first = next(turn for turn in batch.turns if turn.last_message in plain)
         known: list[Record] = []
         if any(map(heuristic.may_end_something, plain.values())):
-            known = known_memories.live_memories(connection, scope=first.scope)
+            known = known_memories.live_memories_of(connection, first)
         before = ""
-        if first == batch.turns[0] and heuristic.needs_before(plain[first.last_message]):
+        if (first == batch.turns[0] or first.account) and heuristic.needs_before(plain[first.last_message]):
             before = buffer.find_said_before(connection, session=session, turn=first)
 
         def messages() -> Iterator[Message]:
@@ -294,14 +319,7 @@ class ExtractionWorker(PerChatWorker):
                     yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
                     last = text
 
-        found = extract_by_rules(messages(), known)
-        if not found.facts:  # most turns give nothing that rules understand
-            return ExtractionResult((), "rules")
-        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
-        noted = known_memories.select_told(connection, session=session, turns=told, policy=self._policy.extract)
-        facts = found.facts if self._model is None else mark_as_rules(found.facts)
-        facts = without_noted(facts, batch.turns, noted)
-        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
+        return extract_by_rules(messages(), known)
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
@@ -330,11 +348,14 @@ class ExtractionWorker(PerChatWorker):
     ) -> Decisions | None:
         """Write the facts, the cursor behind the batch and its tokens in one transaction.
 
-        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already.
+        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already; or
+        when a model was shown memories of which something was purged meanwhile.
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
         if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
+            return None
+        if found.by == "model" and events.has_purge(connection, batch.event):
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None
@@ -358,3 +379,12 @@ class ExtractionWorker(PerChatWorker):
         counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}
         origin = {"session": session, "by": found.by}
         await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", **origin, **counted, tokens=found.use.tokens)
+
+
+def _group_by_account(turns: Sequence[ConversationTurn], wanted: Container[int]) -> Iterator[list[int]]:
+    """Yield the messages among those wanted of each speaker, who goes on about and ends their own words alone."""
+    found: dict[str, list[int]] = {}
+    for turn in turns:
+        if turn.last_message in wanted:
+            found.setdefault(turn.account, []).append(turn.last_message)
+    yield from found.values()

@@ -8,7 +8,7 @@ learned again from what is old. Copies of the database made before, the backups,
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -23,14 +23,17 @@ from kenobot.language.changes.clauses import bare_clause, split_clauses, without
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.sentences import split_sentences
+from kenobot.language.statements.statement_relation import tells_of_another
 from kenobot.language.summary.digest import KEY as SUMMARY_KEY
 from kenobot.language.words import fold, stems, terms, words
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation, message_rows
 from kenobot.storage.connection import Connection
+from kenobot.storage.message_rows import MessageRow
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.times import stamp
 
@@ -138,8 +141,9 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime, au
 def turns_telling(connection: Connection, record: Record, *, names: Iterable[str] = ()) -> list[int]:
     """Find the turns that told `record`: its evidence, and later turns of its scope that say all of it again.
 
-    A turn says it again when it holds most of the words that mean something, whatever their endings; both of two. The
-    bot's own notes about a chat are told by no turn.
+    A turn says it again when it holds most of the words that mean something, whatever their endings; both of two. Not
+    when it says that of somebody or something else: it has another name or number, or told a live record that has
+    these words as well. The bot's own notes about a chat are told by no turn.
     """
     if record.form in _OWN_NOTES:
         return []
@@ -147,25 +151,88 @@ def turns_telling(connection: Connection, record: Record, *, names: Iterable[str
         return talk
     found = dict.fromkeys(record.source_message_ids)
     received = conversation.load_received_mail(connection, record.source_message_ids)
-    wanted = _gist(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])
-    least = len(wanted) if len(wanted) < _FEW else _POLICY.repeats_from_share * len(wanted)
-    beginnings = [_beginning(word, its) for word, its in wanted]
-    telling = {each for each in beginnings if len(each) >= _LEAST or (each and not each.isascii())}
-    # So many of them that a text without any lacks too many words.
-    pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
-    session = record.scope.partition(":")[2]
-    limit = _POLICY.max_messages_searched
-    for message in message_rows.messages_containing(connection, record.scope, session, pieces, limit) if pieces else ():
-        folded = fold(message.text)
-        if sum(map(folded.__contains__, beginnings)) < least:
-            continue
-        said = set(terms(message.text))
-        if message.inbox_id is not None and sum(bool(said.intersection(each)) for _, each in wanted) >= least:
-            found[message.inbox_id] = None
+    gist = _Gist.of(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])
+    again: dict[int, list[MessageRow]] = {}
+    for message in _iterate_saying(connection, record, gist):
+        if message.inbox_id is not None and message.inbox_id not in found and not _is_of_another(record, message, gist):
+            again.setdefault(message.inbox_id, []).append(message)
+    others = _texts_of_others(connection, record, gist, again)
+    for turn, said in again.items():
+        if not all(_repeats_only(message, others.get(turn, ()), gist) for message in said):
+            found[turn] = None
     return list(found)
 
 
-def _gist(record: Record, names: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
+@dataclass(frozen=True, slots=True)
+class _Gist:
+    """The content words of a record, each with its stems and what these begin with; and how many make a repetition."""
+
+    words: Sequence[tuple[str, tuple[str, ...]]]
+    beginnings: Sequence[str]
+    least: float
+
+    @classmethod
+    def of(cls, record: Record, names: Iterable[str]) -> "_Gist":
+        """Make the gist of a record. names: what its speakers are called."""
+        wanted = _list_content_words(record, names)
+        least = len(wanted) if len(wanted) < _FEW else _POLICY.repeats_from_share * len(wanted)
+        return cls(wanted, [_beginning(word, its) for word, its in wanted], least)
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text has enough of the words."""
+        folded = fold(text)
+        if sum(map(folded.__contains__, self.beginnings)) < self.least:
+            return False
+        said = set(terms(text))
+        return sum(bool(said.intersection(each)) for _, each in self.words) >= self.least
+
+
+def _iterate_saying(connection: Connection, record: Record, gist: _Gist) -> Iterator[MessageRow]:
+    """Iterate over the messages of a record's scope that have enough of its words."""
+    telling = {each for each in gist.beginnings if len(each) >= _LEAST or (each and not each.isascii())}
+    # So many of them that a text without any lacks too many words.
+    pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(gist.words) - gist.least) + 1]
+    session = record.scope.partition(":")[2]
+    limit = _POLICY.max_messages_searched
+    if pieces:
+        found = message_rows.messages_containing(connection, record.scope, session, pieces, limit)
+        yield from (message for message in found if gist.is_in(message.text))
+
+
+def _is_of_another(record: Record, message: MessageRow, gist: _Gist) -> bool:
+    """Return whether each sentence that has enough of a record's words has another name, number or date in it."""
+    sentences = [each for each in split_sentences(message.text) if gist.is_in(each)] or [message.text]
+    return all(tells_of_another(record.text, each) for each in sentences)
+
+
+def _texts_of_others(
+    connection: Connection, record: Record, gist: _Gist, turns: Collection[int]
+) -> dict[int, list[str]]:
+    """List, by turn, what the other live facts say that it told and that have enough of a record's words; no copies."""
+    if not turns:
+        return {}
+    numbers = store.newest_from_messages(connection, record.scope, turns, _POLICY.max_messages_searched)
+    said, found = normalise(record.text), dict[int, list[str]]()
+    for other in store.by_ids(connection, numbers, (record.scope,)).values():
+        if other.id == record.id or other.form not in _LINES or other.source == "sleep":
+            continue
+        if said not in normalise(other.text) and gist.is_in(other.text):
+            for turn in other.source_message_ids:
+                found.setdefault(turn, []).append(other.text)
+    return found
+
+
+def _repeats_only(message: MessageRow, others: Sequence[str], gist: _Gist) -> bool:
+    """Return whether a message has the words of a gist for one of these texts alone; of a reply its quotation is."""
+    if not others or message.role == "user":
+        return bool(others)
+    rest = normalise(message.text)
+    for other in others:
+        rest = rest.replace(normalise(other), " ")
+    return not gist.is_in(rest)
+
+
+def _list_content_words(record: Record, names: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Select the content words of a record, each with its stems, but those that only say whose fact it is."""
     subject = "" if record.subject == "owner" else record.subject
     whose = _OF_ANYBODY.union(*(terms(name, keep_stops=True) for name in (*names, subject)))

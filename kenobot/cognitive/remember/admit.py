@@ -36,6 +36,7 @@ from kenobot.cognitive.remember.draft import (
     insert_draft,
     make_draft,
 )
+from kenobot.cognitive.remember.due_day import keep_due
 from kenobot.cognitive.remember.held_secrets import find_secret
 from kenobot.cognitive.store import events, links, records, term_index
 from kenobot.cognitive.store.change import change, drop_tombstone, tombstone_time
@@ -102,9 +103,25 @@ def _is_kept(connection: Connection, candidate: Candidate, text: str) -> bool:
     return any(records.by_key(connection, candidate.scope, form, key_of(text)) is not None for form in FACT_FORMS)
 
 
-def supersede(connection: Connection, old: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
-    """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
+def supersede(
+    connection: Connection,
+    old: int,
+    candidate: Candidate,
+    occasion: AdmitContext,
+    *,
+    keeps_day: bool = False,
+    keeps_due: bool = True,
+) -> Decision:
+    """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line.
+
+    keeps_day: it belongs to the day of that, not to the one of `occasion`, on which the words were written. keeps_due:
+    it is due when that is, unless its words say otherwise.
+    """
     before = records.get(connection, old, (candidate.scope,))
+    if before is not None and keeps_due:
+        candidate = keep_due(before, candidate, occasion.day)
+    if before is not None and keeps_day:
+        occasion = replace(occasion, day=before.day)
     decision = admit(connection, candidate, occasion, instead_of=old)
     if before is None or decision.record in (None, old):
         return decision
@@ -121,7 +138,7 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
 def correct(
     connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext, *, trust: Trust = "owner"
 ) -> Decision:
-    """Replace live record `old` by new words of `trust`, with its subject, category, day and importance kept.
+    """Replace live record `old` by new words of `trust`, with its subject, category, days and importance kept.
 
     Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same, or
     the record only holds others together.
@@ -149,7 +166,7 @@ def correct(
         tags=tuple(json.loads(known.tags)),
         importance=known.importance,
     )
-    return supersede(connection, old, candidate, replace(occasion, day=known.day))
+    return supersede(connection, old, candidate, occasion, keeps_day=True)
 
 
 # ── what is not taken in ─────────────────────────────────────────────────────────────────────────────────────────

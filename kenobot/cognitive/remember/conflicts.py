@@ -16,11 +16,13 @@ from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
 from kenobot.cognitive.remember.nearness import Nearness, band_of
+from kenobot.cognitive.remember.new_values import ComparedValues, compare_values, select_of_same_account
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import change
 from kenobot.language.changes.clauses import without_clause
+from kenobot.language.changes.same_statement import find_ended, has_word_of_change, is_plain_telling
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
-from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
+from kenobot.language.fingerprint import OWNER_SUBJECT, key_of, normalize_name, same_value
 from kenobot.language.named_days import days_named
 from kenobot.language.relatives import calls_another, find_lost_relative, is_of_namesake
 from kenobot.language.sentences import split_sentences, without_sentence
@@ -42,7 +44,6 @@ Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are
 said; only what changed is taken from it, because it says more."""
 
-EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
 _GUESSED = ("extraction", "sleep", "import")
 
 
@@ -93,17 +94,18 @@ def compare(
         return Comparison(conflicts=tuple(_find_ended_by_rules(connection, made, policy)), related=related)
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
-    other_values, same_values = _find_valued(connection, made, verdicts)
-    near_by = [*same_values, *(record for record, _, _ in neighbours.values())]
-    other_values = _leave_out_namesakes(connection, made, other_values, near_by) if other_values else []
-    outdated = [pair for pair in other_values if pair[0].id != but]
-    later = next(
-        (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
-    )
-    if later is not None:
+    may_end = [each for each, *_ in neighbours.values() if each.id not in (*verdicts, but) and _may_end(each, made)]
+    may_end = select_of_same_account(connection, made, may_end)
+    own = {record.id for record in may_end}
+    ended, ended_part = _find_plainly_ended(made, may_end)
+    valued = [each for each in compare_values(connection, made, verdicts, ended) if each.record.id != but]
+    outdated = _leave_out_namesakes(connection, made, valued, (record for record, *_ in neighbours.values()))
+    later = next((each.record for each in outdated if each.record.valid_from > made.said_at), None)
+    if later is not None and not made.is_owner_word:
         return Comparison(later=later)
     disputes = {
-        record.id: resolve_new_value(made, made.attributes, record, names, policy) for record, names in outdated
+        each.record.id: resolve_new_value(made, (*each.outdated, *each.same), each.record, each.outdated, policy)
+        for each in outdated
     }
     same: Record | None = None
     rest: list[tuple[Record, float]] = []
@@ -114,10 +116,15 @@ def compare(
             continue
         verdict = verdicts.get(record.id)
         found = _judge(made, record, nearness, measured, verdict, policy)
-        denied = _find_denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        if verdict is None and found == "contradiction" and record.id not in own:
+            found = "independent"
+        may_deny = found != "repeat" and (verdict in ("repeat", "contradiction") or record.id in own)
+        denied = _find_denied(made, record, policy) if may_deny else ()
         if verdict == "contradiction" and not denied and record.subject != made.subject:
             denied = _of_another(made, record)
-        if found == "contradiction" or denied:
+        if record.id == ended and found != "contradiction":
+            disputes[ended] = _resolve_by_rules(made, record, ended_part, policy)
+        elif found == "contradiction" or denied:
             by_owner, part = made.is_owner_word, parts.get(record.id, "")
             disputes[record.id] = resolve_contradiction(made, record, policy, denied, part, by_owner=by_owner)
         elif found == "repeat" and same is None and made.source != "edit":
@@ -125,18 +132,20 @@ def compare(
         else:
             rest.append((record, nearness))
     if same is None and made.source != "edit":  # the same value told in other words, or another language
-        alike = (each for each in same_values if each.id not in disputes and each.id != but)
+        alike = (each.record for each in valued if each.same and each.record.id not in disputes)
         same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
     return Comparison(same, tuple(disputes.values()), _select_related(rest, policy))
 
 
 def _leave_out_namesakes(
-    connection: Connection, made: RecordDraft, pairs: list[tuple[Record, tuple[str, ...]]], others: Iterable[Record]
-) -> list[tuple[Record, tuple[str, ...]]]:
-    """Leave out records of a person of whom a draft may not tell, because another has the same name."""
-    of_owner = term_index.neighbours(connection, made.scope, OWNER_SUBJECT, made.text)
-    texts = [record.text for record in (*others, *(record for record, _ in of_owner))]
-    return [pair for pair in pairs if not is_of_namesake(made.text, pair[0].text, texts)]
+    connection: Connection, made: RecordDraft, valued: Sequence[ComparedValues], near_by: Iterable[Record]
+) -> list[ComparedValues]:
+    """Leave out outdated records of a person of whom a draft may not tell, because another has the same name."""
+    outdated = [each for each in valued if each.outdated]
+    of_owner = term_index.neighbours(connection, made.scope, OWNER_SUBJECT, made.text) if outdated else ()
+    others = (*near_by, *(each.record for each in valued), *(record for record, _ in of_owner))
+    texts = [record.text for record in others]
+    return [each for each in outdated if not is_of_namesake(made.text, each.record.text, texts)]
 
 
 def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
@@ -144,11 +153,26 @@ def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: Admi
     for verdict in made.candidate.verdicts:
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):
-            found = resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
-            if found.resolution == "invalidate" and (relative := find_lost_relative(record.text, made.text)):
-                yield Conflict(record, "amend", tuple(_list_gone_attributes(record, relative)), relative)
-            else:  # it was so until now: only a model may say that it was wrong
-                yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
+            yield _resolve_by_rules(made, record, verdict.part, policy)
+
+
+def _resolve_by_rules(made: RecordDraft, record: Record, part: str, policy: AdmitPolicy) -> Conflict:
+    """Return what becomes of a record that ends by rules. part: the one sentence of it that ends, "" for all."""
+    found = resolve_contradiction(made, record, policy, part=part, by_owner=made.is_owner_word)
+    if found.resolution == "invalidate" and (relative := find_lost_relative(record.text, made.text)):
+        return Conflict(record, "amend", tuple(_list_gone_attributes(record, relative)), relative)
+    # It was so until now: only a model may say that it was wrong.
+    return replace(found, resolution="supersede") if found.resolution == "invalidate" else found
+
+
+def _find_plainly_ended(made: RecordDraft, known: Sequence[Record]) -> tuple[int, str]:
+    """Find the record that a draft ends in plain words, with the one sentence of it that ends; 0 for none (ADR 44)."""
+    if made.source == "sleep" or not has_word_of_change(made.text) or not is_plain_telling(made.text):
+        return 0, ""
+    older = [record for record in known if record.valid_from <= made.said_at]
+    older.sort(key=lambda record: (record.valid_from, record.id))
+    ended = find_ended(made.text, date.fromisoformat(made.said_at[:10]), [record.text for record in older])
+    return (older[ended.place].id, ended.part) if ended is not None else (0, "")
 
 
 def _judge(
@@ -211,35 +235,6 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
         and attribute_statements.states_only(made.text, told[name])
         for name in told
     )
-
-
-def _find_valued(
-    connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
-) -> tuple[list[tuple[Record, tuple[str, ...]]], list[Record]]:
-    """Return notes that give the draft's subject another value for what there is one of, with the names of that.
-
-    And those that give the same value.
-    """
-    if made.category in EVENT_CATEGORIES:
-        return [], []
-    found: dict[int, tuple[Record, list[str]]] = {}
-    same: list[Record] = []
-    for name, value in made.attributes.items():
-        plain = normalize_name(name)
-        if not attribute_statements.is_single_valued(name):
-            continue
-        for record in term_index.records_with_attribute(connection, made.scope, made.subject, name):
-            said = next((held for known, held in record.attribute_map.items() if normalize_name(known) == plain), None)
-            exempt = (
-                record.form != "note" or record.category in EVENT_CATEGORIES or verdicts.get(record.id) == "independent"
-            )
-            if said is None or exempt:
-                continue
-            if is_same_or_more_exact(said, value):
-                same.append(record)
-                continue
-            found.setdefault(record.id, (record, []))[1].append(name)
-    return [(record, tuple(names)) for record, names in found.values()], same
 
 
 def _neighbours(

@@ -1,7 +1,7 @@
 """Draft the record of a candidate, before memory is compared with it."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -30,7 +30,10 @@ _DRAFTED_COLUMNS = "form category scope subject text source trust importance tie
 
 @dataclass(frozen=True, slots=True)
 class RecordDraft:
-    """The columns of a record to be. said_at: a database time. evidence: inbox rows of its turns."""
+    """The columns of a record to be. said_at: a database time. evidence: inbox rows of its turns.
+
+    guessed: names of the attributes that rules read in the text: they may have misread it.
+    """
 
     candidate: Candidate
     text: str
@@ -39,6 +42,7 @@ class RecordDraft:
     category: str
     subject: str
     attributes: dict[str, str]
+    guessed: frozenset[str]
     tags: tuple[str, ...]
     confidence: float
     importance: float
@@ -70,7 +74,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
     policy, trust = occasion.policy, candidate.trust
     evidence = tuple(sorted({*candidate.evidence, *([] if occasion.evidence is None else [occasion.evidence])}))
     told = _find_told(connection, candidate, evidence, occasion)
-    subject, attributes = _find_subject(connection, candidate, text, told, occasion)
+    subject, attributes, guessed = _find_subject(connection, candidate, text, occasion)
     # Preferences are shown as they stand; what others wrote is not one, but something to quote.
     category = "fact" if candidate.category == "preference" and trust in QUOTED_TRUST else candidate.category
     confidence = policy.confidence[trust] if candidate.confidence is None else candidate.confidence
@@ -93,6 +97,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
         category=category,
         subject=subject,
         attributes=attributes,
+        guessed=guessed,
         tags=tuple(dict.fromkeys(tag.strip() for tag in candidate.tags if tag.strip()))[:MOST_TAGS],
         confidence=max(0.0, min(1.0, confidence)),
         importance=weight,
@@ -154,18 +159,20 @@ def _find_told(connection: Connection, candidate: Candidate, evidence: tuple[int
 
 
 def _find_subject(
-    connection: Connection, candidate: Candidate, text: str, told: str, occasion: AdmitContext
-) -> tuple[str, dict[str, str]]:
-    """Find the subject of a candidate and the attributes told of it; read out of the text where nobody has said."""
+    connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext
+) -> tuple[str, dict[str, str], frozenset[str]]:
+    """Find the subject of a candidate, the attributes told of it, and which of these rules read in the text."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
-    subject = candidate.subject
-    # A command says of its words no more than for which day they are.
-    read_already = attributes.keys() - {"due"} if candidate.source == "command" else attributes
+    subject, guessed = candidate.subject, frozenset[str]()
+    # A command and an edit say of their words no more than for which day they are, and whether that was done.
+    by_hand = candidate.source in OWN_SOURCES
+    read_already = attributes.keys() - {"due", lifecycle.RESOLVED_ATTRIBUTE} if by_hand else attributes
     if candidate.form == "note" and not read_already and candidate.trust not in QUOTED_TRUST:
         subject, told_of = _read(text, subject)
+        guessed = frozenset(told_of.keys() - attributes.keys())
         attributes = told_of | attributes
     if candidate.category == "commitment" and "due" not in attributes:
-        said = datetime.fromisoformat(told).date()
+        said = date.fromisoformat(occasion.day)
         due = day_named(fold(text), said)
         if due is not None and due >= said:
             attributes["due"] = due.isoformat()
@@ -174,7 +181,7 @@ def _find_subject(
         relation = RELATIVES.get(plain)
         named = term_index.subject_by_relation(connection, candidate.scope, relation) if relation else None
         plain = named or term_index.subject_by_name(connection, candidate.scope, plain) or plain
-    return plain, attributes
+    return plain, attributes, guessed
 
 
 def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:

@@ -7,12 +7,13 @@ sentences; or the same memory, with the words in it that were changed; or the ch
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import cast
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.due_day import find_first_day, list_kept
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
@@ -71,8 +72,9 @@ def follow_edit(
         return MemoryChange(gone)
     turn = replace(edit.turn, text=told)
     day = at.astimezone(zone).date()
-    read = _read(connection, turn, zone)
-    facts = read.facts or _reword(changed, removed, told) or _repeat(changed, told)
+    said = turn.at.astimezone(zone).date()
+    read = _read(connection, turn, find_first_day(removed, told, date.fromisoformat(changed[0].day), said))
+    facts = read.facts or _reword(changed, removed, told, said) or _repeat(changed, told)
     batch = ExtractionBatch((turn,), read.ended if read.facts else (), day)
     candidates = build_candidates(ExtractedBatch(session, batch, facts, at, zone, DEFAULT))
     decisions = [admit_isolated(connection, made, replace(when, nearness=nearness)) for made, when in candidates]
@@ -91,15 +93,18 @@ def _count_shared(text: str, other: str) -> int:
     return len(set(terms(text)) & set(terms(other)))
 
 
-def _read(connection: Connection, turn: ConversationTurn, zone: ZoneInfo) -> RuleFacts:
+def _read(connection: Connection, turn: ConversationTurn, said: date) -> RuleFacts:
     known: Sequence[Record] = ()
     if heuristic.may_end_something(turn.text):
-        known = known_memories.live_memories(connection, scope=turn.scope)
-    return extract_by_rules([Message(turn.text, turn.at.astimezone(zone).date())], known)
+        known = known_memories.live_memories_of(connection, turn)
+    return extract_by_rules([Message(turn.text, said)], known)
 
 
-def _reword(changed: Sequence[Record], removed: str, told: str) -> tuple[ExtractedFact, ...]:
-    """Return the memories with the words that were exchanged; none where words were added or left out."""
+def _reword(changed: Sequence[Record], removed: str, told: str, said: date) -> tuple[ExtractedFact, ...]:
+    """Return the memories with the words that were exchanged; none where words were added or left out.
+
+    said: the day of the edit.
+    """
     old, new = _WORD.findall(removed), _WORD.findall(told)
     matcher = SequenceMatcher(None, [fold(word) for word in old], [fold(word) for word in new], autojunk=False)
     steps = [step for step in matcher.get_opcodes() if step[0] != "equal"]
@@ -108,7 +113,15 @@ def _reword(changed: Sequence[Record], removed: str, told: str) -> tuple[Extract
     exchanged = [(old[first:last], " ".join(new[begin:end])) for _, first, last, begin, end in steps]
     tags = tags_of_confidence([told])
     return tuple(
-        ExtractedFact(text, cast("Category", record.category), record.subject, (), tags, _STATED, evidence=(1,))
+        ExtractedFact(
+            text,
+            cast("Category", record.category),
+            record.subject,
+            list_kept(record, text, said),
+            tags,
+            _STATED,
+            evidence=(1,),
+        )
         for record in changed
         if (text := _exchange(record.text, exchanged)) != record.text
     )

@@ -19,7 +19,7 @@ from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, change_from_json, change_to_json
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.store import events, sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError, describe
@@ -119,32 +119,41 @@ class SleepCycle:
     # ── asking and planning ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _plan(self, run: SleepRun, one: Pass) -> bool:
-        """Ask the questions of a pass and save its plan; whether it plans anything."""
-        if self.answerer is not None:
-            await self._ask(run, one, self.answerer)
+        """Ask the questions of a pass and save its plan; whether it plans anything, or has to plan anew.
+
+        What is purged meanwhile may stand in the questions, and in the plan: then neither is saved.
+        """
+        event = await self.database.read(events.last_event)
+        if self.answerer is not None and not await self._ask(run, one, self.answerer, event):
+            return True
         live, plan, has_more = await self._read(run, one, partial(self._changes, one))
         if not plan:
             return False  # most passes in most nights: no need to save that, carry it out and clear it away
         await self.database.write(partial(sleep_plans.delete_plan, run=run.id, name=one.name))
         for first, chunk in sleep_plans.plan_chunks(plan):
             save = partial(sleep_plans.save_chunk, run=run.id, name=one.name, first=first, plan=chunk)
-            await self.database.write(save)
+            if not await self.database.write(partial(_save_unless_purged, event=event, save=save)):
+                return True
         trouble = Sentence("reasons.night_full") if has_more else ""
         progress = PassProgress(live, trouble=trouble)
-        await self.database.write(partial(sleep_plans.save_progress, run=run.id, name=one.name, progress=progress))
+        save = partial(sleep_plans.save_progress, run=run.id, name=one.name, progress=progress)
+        await self.database.write(partial(_save_unless_purged, event=event, save=save))
         return True
 
-    async def _ask(self, run: SleepRun, one: Pass, ask: QuestionAnswerer) -> None:
-        """Ask what has no answer yet, and save each answer at once."""
+    async def _ask(self, run: SleepRun, one: Pass, ask: QuestionAnswerer, event: int) -> bool:
+        """Ask what has no answer yet, and save each answer at once; False when something was purged after `event`."""
         answered, questions = await self._read(run, one, lambda view: (set(view.answers), tuple(one.questions(view))))
         for question in questions:
             if question.key in answered:
                 continue
             answer = await ask(run, question)
             if answer is None:
-                return
-            await self.database.write(partial(_save_answer, run=run, question=question, answer=answer))
+                return True
+            save = partial(_save_answer, run=run, question=question, answer=answer, event=event)
+            if not await self.database.write(save):
+                return False
             answered.add(question.key)
+        return True
 
     def _changes(self, one: Pass, view: NightView) -> tuple[int, list[str], bool]:
         """Return live records, the plan as JSON, and whether there is more of it."""
@@ -225,10 +234,22 @@ def _finish(connection: Connection, run: SleepRun, one: Pass, changed: int, trou
     return result
 
 
-def _save_answer(connection: Connection, run: SleepRun, question: ModelQuestion, answer: ModelAnswer) -> None:
-    run_rows.save_model_answer(connection, run.id, question.key, answer.text)
+def _save_answer(
+    connection: Connection, run: SleepRun, question: ModelQuestion, answer: ModelAnswer, event: int
+) -> bool:
+    """Save an answer and its cost; the cost alone, and False, when something was purged after `event`."""
     sleep_plans.add_tokens(connection, run.id, answer.tokens)
     answer.settle(connection)
+    save = partial(run_rows.save_model_answer, run=run.id, key=question.key, text=answer.text)
+    return _save_unless_purged(connection, event, save)
+
+
+def _save_unless_purged(connection: Connection, event: int, save: Callable[[Connection], None]) -> bool:
+    """Save what a pass worked out, inside a transaction; False when something was purged after `event`."""
+    if events.has_purge(connection, event):
+        return False
+    save(connection)
+    return True
 
 
 def _is_mistake(error: sqlite3.Error) -> bool:

@@ -170,10 +170,10 @@ def list_purged_messages(connection: Connection, low: int, high: int) -> list[in
     return [int(row[0]) for row in rows]
 
 
-def has_purge(connection: Connection, low: int, high: int) -> bool:
-    """Return whether the events above `low` up to `high` purged anything."""
+def has_purge(connection: Connection, low: int, high: int | None = None) -> bool:
+    """Return whether the events above `low` up to `high`, by default the newest, purged anything."""
     row = connection.execute(
-        "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
+        "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= coalesce(?, id) LIMIT 1", (low, high)
     ).fetchone()
     return row is not None
 

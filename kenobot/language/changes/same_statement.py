@@ -120,7 +120,7 @@ def has_word_of_change(text: str) -> bool:
 
 
 def is_added(told: str, message: str) -> bool:
-    """Return whether a message says beside what it tells that it holds as well: "Also, …", or behind it "Mondays too"."""
+    """Return whether a message says of what it tells that it holds as well: "Also, …", or behind it "Mondays too"."""
     before, _, after = message.partition(told)
     more = (*split_sentences(told)[1:], *split_sentences(after.lstrip(_MARKS))[:1])
     few = (each for each in more if len(words(each)) <= _FEW)

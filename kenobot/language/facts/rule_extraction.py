@@ -30,6 +30,16 @@ def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> Ru
     return RuleFacts(told, tuple(known[number - 1] for number in numbers))
 
 
+def join_rule_facts(parts: Iterable[RuleFacts]) -> RuleFacts:
+    """Join what was extracted from the messages of several people, in the order in which it was said."""
+    facts: list[ExtractedFact] = []
+    ended: list[Record] = []
+    for part in parts:
+        facts += [_move_places(fact, len(ended)) for fact in part.facts]
+        ended += part.ended
+    return RuleFacts(tuple(sorted(facts, key=lambda fact: max(fact.evidence, default=0))), tuple(ended))
+
+
 def mark_as_rules(facts: Iterable[ExtractedFact]) -> tuple[ExtractedFact, ...]:
     """Mark facts that rules noted where a model was to read them."""
     return tuple(replace(fact, tags=(*fact.tags, NOTED_BY_RULES)) for fact in facts)
@@ -50,6 +60,12 @@ def without_noted(
         or fact.verdicts
         or judged.isdisjoint(turns[n - 1].inbox_id for n in fact.evidence)
     )
+
+
+def _move_places(fact: ExtractedFact, by: int) -> ExtractedFact:
+    """Count the places that a fact's verdicts name from further on."""
+    verdicts = tuple((place + by, relation) for place, relation in fact.verdicts)
+    return replace(fact, verdicts=verdicts, ended_parts=tuple((place + by, part) for place, part in fact.ended_parts))
 
 
 def _about_ended(fact: ExtractedFact, known: Sequence[Record], places: Mapping[int, int]) -> ExtractedFact:

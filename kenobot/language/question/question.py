@@ -8,6 +8,7 @@ from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question import answers
 from kenobot.language.question.answers import AnswerKind, AnswerType
+from kenobot.language.question.asked_past import asks_past, list_present_forms
 from kenobot.language.question.asked_values import ValueKind, classify_value, general_words, words_of_form
 from kenobot.language.question.asking import asks, asks_for_work
 from kenobot.language.question.related_words import word_groups
@@ -111,6 +112,17 @@ class Question:
     def asks(self) -> bool:
         """Return whether it asks for something."""
         return asks(self.text)
+
+    @cached_property
+    def asks_past(self) -> bool:
+        """Return whether it asks for what was so before."""
+        return asks_past(self.text)
+
+    @cached_property
+    def with_present(self) -> "Question":
+        """Return the question with the present forms of its verbs, where it asks for what was so before."""
+        forms = list_present_forms(self.text) if self.asks_past else ""
+        return Question(f"{self.text} {forms}") if forms else self
 
     @cached_property
     def asks_for_work(self) -> bool:

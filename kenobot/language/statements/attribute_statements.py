@@ -52,9 +52,13 @@ def attribute_name(kind: str, what: str) -> str:
 
 
 def is_single_valued(attribute: str) -> bool:
-    """Return whether there is one value of an attribute at a time, so that another one takes its place."""
+    """Return whether two values of an attribute may speak against each other: it is no name of what there are many of.
+
+    For what is compared, asked about or kept apart; see `single_values` for what one value may end.
+    """
     plain = normalize_name(attribute)
-    return plain not in _MANY_VALUED and plain.removesuffix("s") not in _MANY_VALUED
+    singular = (plain.removesuffix(ending) for ending in ("", "s", "es", "ren"))
+    return _MANY_VALUED.isdisjoint((*singular, f"{plain.removesuffix('ies')}y"))
 
 
 def read_attribute(text: str) -> AttributeStatement | None:

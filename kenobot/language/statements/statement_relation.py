@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kenobot.core import lazy
+from kenobot.core.common_words import is_common_word
 from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import word_set
 from kenobot.language.relatives import calls_another
@@ -204,6 +205,25 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
     if (one.caseless or other.caseless) and not same_words(one, other):
         return "they differ in words of a script without capitals"
     return ""
+
+
+def tells_of_another(old: str, new: str) -> bool:
+    """Return whether `new` has another name, number or date in the place of one of `old`: it is about something else.
+
+    Words in small letters are no names, and what only leaves out or adds one may be the same.
+    """
+    one, other = parse_statement(old), parse_statement(new)
+    here, there = set(one.folded), set(other.folded)
+    firsts = {one.first, other.first} - {""} - _LIGHT - _OWNER
+    others = {each for each in firsts if not is_common_word(each)} if len(firsts) == 2 else set[str]()
+    return any(
+        mine - theirs - there and theirs - mine - here
+        for mine, theirs in (
+            (one.names | (others & {one.first}), other.names | (others & {other.first})),
+            (one.numbers, other.numbers),
+            (one.dates, other.dates),
+        )
+    )
 
 
 def is_rearranged(old: str, new: str) -> bool:

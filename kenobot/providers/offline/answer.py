@@ -163,7 +163,8 @@ def _quote_found(reading: ParsedRequest, *, asks: bool) -> str:
 
 def _find_name(reading: ParsedRequest) -> str:
     """Return the person's name as memory has it; the one said last wins."""
-    for line in reversed((*reading.memory_lines, *reversed(reading.found))):
+    found = (line for line in reading.found if not line.until and not line.replaced)
+    for line in (*found, *reversed(reading.memory_lines)):
         quotation = _QUOTATION.match(line.text)
         text = quotation[3] if quotation and quotation[1] == "an imported note" else line.text
         told = phrases.SAID_NAME.match(text) or phrases.THEIR_NAME.match(text)
@@ -189,6 +190,10 @@ def _quote_line(line: MemoryLine, reading: ParsedRequest, *, always_dated: bool 
     """
     day = line.day if line.day != reading.today else _say(reading, "today") if always_dated and line.day else ""
     text, marks = line.text, [day] if day else []
+    if ended := line.until or line.replaced:
+        phrase: Phrase = "until" if line.until else "replaced"
+        end = _say(reading, phrase, _say(reading, "today") if ended == reading.today else ended)
+        marks.append(f"{_say(reading, 'partly')} {end}" if line.partly else end)
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""

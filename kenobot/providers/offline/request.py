@@ -26,7 +26,7 @@ _MEMORY = lazy.regex(
 _SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
 _OTHER = lazy.regex(
     r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier"
-    r"|Who asks|What it is|What this message|What was found)\b"
+    r"|Replaced since|Who asks|What it is|What this message|What was found)\b"
     r"|</?kenobot-context>"
 )
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
@@ -34,7 +34,9 @@ _ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
 _MARKS = lazy.regex(  # what recall says of a memory, behind it
     r"(?: _\(told in confidence\)_)?"
-    r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z"
+    r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?"
+    r"(?:, (?P<partly>in part )?"
+    r"(?:until (?P<until>\d{4}-\d{2}-\d{2})|told before, replaced (?P<replaced>\d{4}-\d{2}-\d{2})))?[^()\n]*\)_\Z"
 )
 _CONFIDED = "told in confidence"
 _TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
@@ -46,12 +48,17 @@ _BOOTSTRAP = "## First Conversation — Bootstrap"
 class MemoryLine:
     """A line of memory as it stands in the prompt.
 
-    day: on which it was told, YYYY-MM-DD or "". confided: told in confidence.
+    day: on which it was told, YYYY-MM-DD or "". confided: told in confidence. until: the day until which it was so;
+    replaced: the day on which other words took its place, where it may never have been so; "" for what is remembered.
+    partly: of a part of it.
     """
 
     text: str
     day: str = ""
     confided: bool = False
+    until: str = ""
+    replaced: str = ""
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,9 @@ def _memory_line(item: str, day: str = "") -> MemoryLine:
     text = content.strip().removeprefix("\\")
     if not marks:
         return MemoryLine(text, day)
-    return MemoryLine(text, marks["day"] or day, _CONFIDED in marks[0])
+    confided = _CONFIDED in marks[0]
+    until, replaced, partly = marks["until"] or "", marks["replaced"] or "", bool(marks["partly"])
+    return MemoryLine(text, marks["day"] or day, confided, until, replaced, partly)
 
 
 def _is_context(block: Block) -> bool:

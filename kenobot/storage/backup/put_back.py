@@ -1,4 +1,4 @@
-"""Put the database back as it was before an update, with the messages that came in since."""
+"""Put the database back as it was before an update, with the messages that came in since, and what was decided."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ import tempfile
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import StoreError
@@ -16,15 +17,27 @@ from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
 from kenobot.storage.transactions import keep_whole
 
-_MAIL = ("inbox", "attachment", "outbox")
+CARRIED: Final = (
+    *("inbox", "attachment", "outbox", "turn_step", "task"),  # answered and sent once, with what it cost so far
+    *("job", "occurrence", "wish"),  # told once, and not after they were cancelled
+    *("approval", "keyboard"),  # asked once
+    *("approved_person", "pairing", "api_key", "idempotent_request", "tool_grant"),  # what was taken away stays away
+    *("model_call", "model_day"),  # budgets go on
+)
+"""Tables that come along whole, in the columns that both databases have."""
+
+_KEYS: Final = (  # of the table `key_value`, in the same way
+    *("agenda:zone", "chats:moved", "settings:people", "notices:kept"),
+    *("skills.trusted", "dashboard:links", "dashboard:sessions", "pairing:wrong", "buttons:key", "budget:told"),
+)
 
 
 def put_back(home: Home, schema_version: int, since: datetime, at: datetime) -> Path | None:
     """Put the database of a home, which this process holds, back to an older schema; None when it still has that.
 
     schema_version: of the database to put back: the copy that was made right before it was migrated. since: when the
-    update began; an older copy is another update's. at: now. The mail is that of the present database: what came in
-    since is there, and what was answered or sent since is not answered or sent again.
+    update began; an older copy is another update's. at: now. Mail, reminders and access are those of the present
+    database: what came in or was asked for since is there, what was answered, told or taken away since stays so.
     The present database is kept: returns where. At each moment the home has a whole database, the new or the old.
     Raises StoreError when there is no such copy, and OSError.
     """
@@ -74,16 +87,30 @@ def _end_log(database: Path) -> None:
 
 
 def _carry(newer: Path, older: Path) -> None:
-    """Copy the mail of the newer database into the older one, in the columns that both have."""
+    """Copy what comes along from the newer database into the older one.
+
+    Ids that the newer one gave away come back in no table: buttons and reminders name records by them.
+    """
     with closing(sqlite3.connect(older, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS newer", (str(newer),))
         connection.execute("BEGIN IMMEDIATE")
-        for table in _MAIL:
+        for table in CARRIED:
             newer_columns = _columns(connection, "newer", table)
             names = ", ".join(name for name in _columns(connection, "main", table) if name in newer_columns)
             if names:
                 connection.execute(f"DELETE FROM main.{table}")
                 connection.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table}")
+        marks = ", ".join("?" * len(_KEYS))
+        connection.execute(f"DELETE FROM main.key_value WHERE key IN ({marks})", _KEYS)
+        connection.execute(
+            f"INSERT INTO main.key_value (key, value) SELECT key, value FROM newer.key_value WHERE key IN ({marks})",
+            _KEYS,
+        )
+        connection.execute("DELETE FROM main.sqlite_sequence WHERE name IN (SELECT name FROM newer.sqlite_sequence)")
+        connection.execute(
+            "INSERT INTO main.sqlite_sequence (name, seq) SELECT name, seq FROM newer.sqlite_sequence "
+            "WHERE name IN (SELECT name FROM main.sqlite_master)"
+        )
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = DELETE")
 

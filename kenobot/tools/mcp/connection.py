@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kenobot import __version__
 from kenobot.core.redaction import Redactor
@@ -118,6 +118,8 @@ class Hooks:
     elicit: Callable[[Mapping[str, object]], Awaitable[Mapping[str, Json]]] | None = None
 
 
+JsonT = TypeVar("JsonT")
+
 Connect = Callable[[Hooks], contextlib.AbstractAsyncContextManager[Connection]]
 """Connects to a server. Raises ConnectionLost."""
 
@@ -142,9 +144,11 @@ async def connect(
 
     async def elicit(context: object, params: "ElicitRequestParams") -> "ElicitResult":
         assert hooks.elicit is not None
-        return ElicitResult.model_validate(await hooks.elicit(params.model_dump(by_alias=True, mode="json")))
+        asked = redaction.redact(params.model_dump(by_alias=True, mode="json"))
+        return ElicitResult.model_validate(await hooks.elicit(asked))
 
     wire = await asyncio.to_thread(_wire, settings, signs_in)
+    redaction = _Redaction(settings, wire)
     client = Client(
         _sift_streams(wire.open()),
         cache=None,
@@ -154,30 +158,32 @@ async def connect(
     )
     try:
         async with client:
-            yield _SdkConnection(client, wire)
+            yield _SdkConnection(client, wire, redaction)
     except Exception as error:
-        raise _describe_loss(error, wire, _redactor(settings, wire)) from error
+        raise _describe_loss(error, wire, redaction.redactor) from error
 
 
 class _SdkConnection:
-    """A connection by the SDK."""
+    """A connection by the SDK. What the server says, also of a failure, leaves here without the secrets it is given."""
 
-    def __init__(self, client: "Client", wire: Wire) -> None:
-        self._client, self._wire = client, wire
+    def __init__(self, client: "Client", wire: Wire, redaction: "_Redaction") -> None:
+        self._client, self._wire, self._redaction = client, wire, redaction
 
     @property
     def title(self) -> str:
         info = self._client.server_info
-        named = f", {shorten(info.name, 60)} {shorten(info.version, 30)}" if info is not None else ""
+        names = self._redaction.redact([info.name, info.version]) if info is not None else []
+        named = f", {shorten(names[0], 60)} {shorten(names[1], 30)}" if names else ""
         return f"MCP {self._client.protocol_version}{named}"
 
     async def list_tools(self) -> list[object]:
         listed: list[object] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            with _losing(self._wire):
+            with _losing(self._wire, self._redaction):
                 page = await self._client.list_tools(cursor=cursor)
-            listed += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+            tools = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+            listed += self._redaction.redact(tools)
             cursor = page.next_cursor
             if cursor is None or len(listed) >= MOST_TOOLS:
                 break
@@ -191,13 +197,13 @@ class _SdkConnection:
         adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
         for _ in range(_MOST_LEGS):
             params = CallToolRequestParams(name=name, arguments=dict(arguments), **_give_inputs(inputs))
-            with _losing(self._wire):
+            with _losing(self._wire, self._redaction):
                 result = await self._client.session.send_request(CallToolRequest(params=params), adapter)
             if not isinstance(result, InputRequiredResult):
-                return Redactor(self._wire.secrets).redact_known(_word(result))
+                return _word(result, self._redaction)
             wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests")
             if wanted:
-                raise InputRequested(wanted, result.request_state)
+                raise InputRequested(self._redaction.redact(wanted), result.request_state)
             inputs = Inputs({}, result.request_state)  # it only wants to be asked again
             await asyncio.sleep(_LEG_SECONDS)
         raise ToolFailed("The server wants to be asked again and again, and gives no result.")
@@ -210,16 +216,47 @@ def _give_inputs(inputs: Inputs | None) -> dict[str, Any]:
     return {"input_responses": inputs.responses or None, "request_state": inputs.state}
 
 
-def _word(result: "CallToolResult") -> str:
+def _word(result: "CallToolResult", redaction: "_Redaction") -> str:
     """Put a result into words for the model. Raises ToolFailed."""
-    content = [block.model_dump(by_alias=True, mode="json") for block in result.content]
+    content = redaction.redact([block.model_dump(by_alias=True, mode="json") for block in result.content])
     if result.is_error:
         raise ToolFailed(results.word_failure(content))
-    return results.word_result(content, result.structured_content)
+    return results.word_result(content, redaction.redact(result.structured_content))
+
+
+class _Redaction:
+    """Redacts what a server is reached with in what it says: its tokens as they are by now, and its other secrets."""
+
+    def __init__(self, settings: McpServerSettings, wire: Wire) -> None:
+        self._settings, self._wire = settings, wire
+
+    @property
+    def redactor(self) -> Redactor:
+        """Return what redacts these secrets in a text."""
+        secrets = (each.get_secret_value() for each in self._settings.secrets.values())
+        return Redactor([*secrets, *self._wire.secrets])
+
+    def redact(self, value: JsonT) -> JsonT:
+        """Redact them in all texts of a value of JSON; before one is cut, as a part of a secret is not known."""
+        redact = self.redactor.redact_known
+
+        def change(each: Any) -> Any:
+            match each:
+                case str():
+                    return redact(each)
+                case dict():
+                    return {key: change(inner) for key, inner in each.items()}
+                case list():
+                    return [change(inner) for inner in each]
+                case _:
+                    return each
+
+        changed: JsonT = change(value)
+        return changed
 
 
 @contextlib.contextmanager
-def _losing(wire: Wire) -> Iterator[None]:
+def _losing(wire: Wire, redaction: "_Redaction") -> Iterator[None]:
     """Turn what the SDK raises into ConnectionLost, or into ToolFailed where the server answered."""
     from mcp.shared.exceptions import MCPError
     from pydantic import ValidationError
@@ -232,14 +269,14 @@ def _losing(wire: Wire) -> Iterator[None]:
         if wire.forgot or (wire.has_sessions and str(error).strip(" .").lower() in _LOST_SESSION):
             raise ConnectionLost(Sentence("mcp.session_forgotten"), ran=False) from error
         if _is_closed(error):
-            raise ConnectionLost(_reason(error)) from error
-        raise ToolFailed(f"The server refused: {shorten(str(error), _LONGEST_REASON)}") from error
+            raise ConnectionLost(_reason(error, redaction.redactor)) from error
+        raise ToolFailed(f"The server refused: {shorten(redaction.redact(str(error)), _LONGEST_REASON)}") from error
     except ValidationError as error:
         raise ToolFailed("The server answered with something that is no result.") from error
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        raise ConnectionLost(_reason(error)) from error
+        raise ConnectionLost(_reason(error, redaction.redactor)) from error
 
 
 @contextlib.asynccontextmanager
@@ -248,10 +285,6 @@ async def _sift_streams(transport: "Transport") -> "AsyncIterator[TransportStrea
 
     async with transport as (messages, to_server):
         yield Sieve(messages), to_server
-
-
-def _redactor(settings: McpServerSettings, wire: Wire) -> Redactor:
-    return Redactor([*(each.get_secret_value() for each in settings.secrets.values()), *wire.secrets])
 
 
 def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | None") -> Wire:
@@ -273,19 +306,17 @@ def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | Non
 
 def _describe_loss(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
-    complaint = change_values(wire.complaint, lambda text: shorten(text, _LONGEST_REASON))
+    complaint = change_values(wire.complaint, lambda text: shorten(redact(text), _LONGEST_REASON))
     if wire.wants_sign_in:
         return ConnectionLost(complaint, ran=False)
-    reason = _reason(error)
+    reason = _reason(error, redact)
     if complaint:
         reason = Sentence("mcp.with_complaint", reason=reason, complaint=complaint)
     cause = _first(error)
-    return ConnectionLost(
-        change_values(reason, redact), ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause)
-    )
+    return ConnectionLost(reason, ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause))
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, redact: Callable[[str], str]) -> str:
     """Return the cause of a failure in a few words."""
     cause = _first(error)
     if isinstance(cause, FileNotFoundError):
@@ -294,7 +325,7 @@ def _reason(error: BaseException) -> str:
         return Sentence("mcp.ended")
     if _is_refused(cause):
         return Sentence("mcp.unreachable")
-    return change_values(str(cause), lambda text: shorten(text, _LONGEST_REASON)) or type(cause).__name__
+    return change_values(str(cause), lambda text: shorten(redact(text), _LONGEST_REASON)) or type(cause).__name__
 
 
 def _is_closed(error: BaseException) -> bool:

@@ -69,12 +69,19 @@ def number_of(text: str) -> int:
     return int(text)
 
 
+def _is_json(error: discord.HTTPException) -> bool:
+    """Return whether an answer is in Discord's form, which the page of a proxy is not."""
+    return error.response.headers.get("Content-Type", "").startswith("application/json")
+
+
 @contextmanager
 def translate_errors() -> Iterator[None]:
     """Raise RemoteError for what the library raises. Texts of the server are not shown: they may name anything."""
     try:
         yield
-    except discord.LoginFailure:
+    except discord.LoginFailure as error:
+        if isinstance(cause := error.__cause__, discord.HTTPException) and not _is_json(cause):
+            raise Unavailable("discord.trouble", status=cause.status) from None
         raise Rejected(_REFUSAL) from None
     except discord.RateLimited as error:
         raise RateLimited("discord.too_fast", error.retry_after) from None
@@ -85,7 +92,7 @@ def translate_errors() -> Iterator[None]:
     except discord.HTTPException as error:
         if error.status == 429:
             raise RateLimited("discord.too_fast", 5.0) from None
-        if error.status >= 500:
+        if error.status >= 500 or not error.code:  # the page of a proxy says nothing about the request
             raise Unavailable("discord.trouble", status=error.status) from None
         problem = f"Discord refuses that ({error.code or error.status}): check that the bot may write in that chat"
         raise Rejected(problem) from None

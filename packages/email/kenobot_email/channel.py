@@ -12,6 +12,7 @@ from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import Policy
 from email.utils import format_datetime, formataddr
+from functools import partial
 from typing import Final, TypeVar
 
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
@@ -33,7 +34,7 @@ from kenobot_email.mail import (
     read_words,
     sender_of,
 )
-from kenobot_email.mailbox import Mailbox, StoredMail, greet, post
+from kenobot_email.mailbox import Mailbox, MailRefused, StoredMail, greet, post
 from kenobot_email.settings import EmailSettings
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 _LONGEST: Final = 200_000  # UTF-16 units: an answer is one mail
 _KEPT: Final = 20_000  # bytes of a mail that cannot be read
 _LAST_ONES: Final = 500  # conversations
+_PASSED_OVER: Final = 2000  # mails
+_AGAIN_SECONDS: Final = 600.0  # after which a mail that was passed over is tried again
 
 
 class _Folded(BaseHeader):
@@ -78,6 +81,10 @@ class EmailChannel:
         self._from = formataddr((bot_name, settings.address))
         # bounded: _LAST_ONES conversations; test_the_last_mail_of_each_conversation_is_known_for_so_many
         self._last: dict[tuple[str, str], str] = {}
+        # Until when mails are passed over that the server does not hand over, or mark: they would hold up all others.
+        # bounded: _PASSED_OVER mails; test_so_many_mails_are_passed_over
+        self._passed_over: dict[str, float] = {}
+        self._broke_at = ""  # the mail at which the last connection broke
         self.last_answer_at: float | None = None
         self.stall_seconds = 2 * settings.poll_seconds + 4 * settings.request_seconds
 
@@ -151,7 +158,7 @@ class EmailChannel:
                 raise
             while True:
                 try:
-                    for handle in await self._ask(mailbox.list_unread):
+                    for handle in await self._ask(partial(mailbox.list_unread, self._list_passed_over())):
                         await self._take_from(mailbox, handle, sink)
                 except StoreError as error:
                     logger.warning("a mail cannot be stored and stays unread: %s", error)
@@ -160,14 +167,37 @@ class EmailChannel:
             mailbox.close()
 
     async def _take_from(self, mailbox: Mailbox, handle: str, sink: Sink) -> None:
-        """Hand over an unread mail, then mark it; nothing of one that another program has moved meanwhile."""
+        """Hand over an unread mail, then mark it; nothing of one that another program has moved meanwhile.
+
+        One that the server refuses, or at which it ends the connection again, is passed over for a while.
+        """
         try:
             stored = await self._ask(lambda: mailbox.load(handle))
-        except Rejected as error:
-            logger.info("an unread mail was left alone: %s", error)
-            return
-        await self._take(stored, sink)
-        await self._ask(lambda: mailbox.mark_read(handle))
+            await self._take(stored, sink)
+            await self._ask(lambda: mailbox.mark_read(handle))
+        except (Rejected, MailRefused) as error:
+            await self._pass_over(handle, error, sink)
+        except Unavailable:
+            if handle == self._broke_at:
+                await self._pass_over(handle, MailRefused(), sink)
+            self._broke_at = handle
+            raise
+        else:
+            self._broke_at = ""
+
+    async def _pass_over(self, handle: str, error: RemoteError, sink: Sink) -> None:
+        """Leave a mail unread for a while. The owner is told of it the first time."""
+        logger.info("an unread mail was left alone: %s", error)
+        if isinstance(error, MailRefused) and handle not in self._passed_over:
+            await sink.report(self.name, str(error))
+        self._passed_over.pop(handle, None)
+        self._passed_over[handle] = self._clock.monotonic() + _AGAIN_SECONDS
+        if len(self._passed_over) > _PASSED_OVER:
+            del self._passed_over[next(iter(self._passed_over))]
+
+    def _list_passed_over(self) -> frozenset[str]:
+        now = self._clock.monotonic()
+        return frozenset(handle for handle, until in self._passed_over.items() if until > now)
 
     async def _ask(self, call: Callable[[], T]) -> T:
         """Call the server in a thread. Raises RemoteError."""

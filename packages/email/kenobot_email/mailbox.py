@@ -5,11 +5,12 @@ import re
 import smtplib
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
+from itertools import islice
 from typing import Any, Final, Literal
 
 from kenobot.ports.errors import Rejected, Unavailable
@@ -27,6 +28,13 @@ class StoredMail:
     raw: bytes
     size: int
     arrived: datetime
+
+
+class MailRefused(Unavailable):
+    """The server hands over, or marks, others and not this one."""
+
+    def __init__(self) -> None:
+        super().__init__("email.mail_stuck")
 
 
 class Mailbox:
@@ -72,26 +80,28 @@ class Mailbox:
                 raise Rejected(_no_tls("imap"))
             self._imap.starttls(ssl.create_default_context())
 
-    def list_unread(self, most: int = 20) -> list[str]:
-        """Return the handles of the oldest unread mails."""
+    def list_unread(self, passed_over: Collection[str] = (), most: int = 20) -> list[str]:
+        """Return the handles of the oldest unread mails but those passed over."""
         self._imap.noop()
         found = self._ask("SEARCH", "UNSEEN")
-        return [f"{self._validity}.{uid.decode()}" for uid in (found[0] or b"").split()[:most]]
+        handles = (f"{self._validity}.{uid.decode()}" for uid in (found[0] or b"").split())
+        return list(islice((handle for handle in handles if handle not in passed_over), most))
 
     def load(self, handle: str, *, whole: bool = False) -> StoredMail:
-        """Load a mail, its first part where it is very long. Raises Rejected when it is not there any more."""
+        """Load a mail, its first part where it is very long. Raises Rejected when it is not there any more.
+
+        Raises MailRefused.
+        """
         part = "" if whole else f"<0.{self._most}>"
-        found = self._ask("FETCH", self._uid(handle), f"(UID INTERNALDATE RFC822.SIZE BODY.PEEK[]{part})")
+        found = self._ask_about(handle, "FETCH", f"(UID INTERNALDATE RFC822.SIZE BODY.PEEK[]{part})")
         for item in found:
             if isinstance(item, tuple) and (size := re.search(rb"RFC822\.SIZE (\d+)", item[0])):
-                told = re.search(rb'INTERNALDATE "([^"]+)"', item[0])
-                arrived = datetime.strptime(told[1].decode().strip(), "%d-%b-%Y %H:%M:%S %z") if told else None
-                return StoredMail(handle, item[1], int(size[1]), (arrived or datetime.now(UTC)).astimezone(UTC))
+                return StoredMail(handle, item[1], int(size[1]), _read_arrival(item[0]))
         raise Rejected("email.gone")
 
     def mark_read(self, handle: str) -> None:
-        """Mark a mail as read: it does not come again."""
-        self._ask("STORE", self._uid(handle), r"+FLAGS.SILENT (\Seen)")
+        """Mark a mail as read: it does not come again. Raises MailRefused."""
+        self._ask_about(handle, "STORE", r"+FLAGS.SILENT (\Seen)")
 
     def close(self) -> None:
         """End the connection at once, from whatever thread; what waits for the server raises."""
@@ -109,11 +119,30 @@ class Mailbox:
             raise Rejected("email.gone")
         return uid
 
+    def _ask_about(self, handle: str, command: str, arguments: str) -> list[Any]:
+        uid = self._uid(handle)
+        try:
+            return self._ask(command, uid, arguments)
+        except imaplib.IMAP4.abort:
+            raise
+        except imaplib.IMAP4.error:
+            raise MailRefused from None
+
     def _ask(self, command: str, *arguments: str) -> list[Any]:
         state, found = self._imap.uid(command, *arguments)
         if state != "OK":
             raise imaplib.IMAP4.error(f"{command} was refused")
         return found
+
+
+def _read_arrival(told: bytes) -> datetime:
+    """Return when the server says that a mail came; now where it says that in no way of IMAP's."""
+    found = re.search(rb'INTERNALDATE "([^"]+)"', told)
+    try:
+        arrived = datetime.strptime(str(found[1], "ascii").strip(), "%d-%b-%Y %H:%M:%S %z") if found else None
+    except ValueError:
+        arrived = None
+    return (arrived or datetime.now(UTC)).astimezone(UTC)
 
 
 def tls_problem(error: ssl.SSLError, server: Literal["imap", "smtp"]) -> str:
@@ -157,10 +186,13 @@ def post(settings: EmailSettings, message: EmailMessage, to: str) -> None:
 
 def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None:
     try:
-        with _connect(settings, settings.smtp_security) as smtp:
+        smtp = _connect(settings, settings.smtp_security)
+        try:
             smtp.ehlo_or_helo_if_needed()
             _log_in(smtp, settings)
             use(smtp)
+        finally:
+            _leave(smtp)
     except smtplib.SMTPAuthenticationError:
         raise Unavailable("email.message_refused", retry_after=300) from None
     except smtplib.SMTPRecipientsRefused as error:
@@ -172,6 +204,13 @@ def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None
         raise Unavailable(tls_problem(error, "smtp"), 300) from None
     except (smtplib.SMTPException, OSError) as error:
         raise Unavailable("email.not_handed_over", kind=type(error).__name__) from None
+
+
+def _leave(smtp: smtplib.SMTP) -> None:
+    """End a connection, whatever the server answers to that: what was taken before is taken."""
+    with suppress(smtplib.SMTPException, OSError):
+        smtp.quit()
+    smtp.close()
 
 
 def _log_in(smtp: smtplib.SMTP, settings: EmailSettings) -> None:

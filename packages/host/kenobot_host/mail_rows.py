@@ -12,15 +12,24 @@ _ROUTE: Final = """
 SELECT coalesce((SELECT home FROM kenobot.route WHERE bot = %(bot)s AND chat = %(chat)s),
                 (SELECT home FROM kenobot.bot WHERE bot = %(bot)s))
 """
+_FOLLOW: Final = """
+INSERT INTO kenobot.route (bot, chat, home)
+SELECT bot, %(current)s, home FROM kenobot.route WHERE bot = %(bot)s AND chat = %(former)s
+ON CONFLICT DO NOTHING
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update of a bot, in the platform's own words. chat: "" where it names none."""
+    """An update of a bot, in the platform's own words. chat: "" where it names none.
+
+    move: the former and the new id of a chat, where the update tells of such a change.
+    """
 
     number: int
     chat: str
     raw: str
+    move: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +68,16 @@ WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(ho
 async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Update]) -> int:
     """Put updates into the mail of their homes and have these activated, in the caller's transaction.
 
+    A chat that has another id from now on stays with the home that has it, unless the new id was given to one by name.
     Returns how many belong to no home, and are dropped. Raises BotRests, and then nothing may be confirmed.
     """
     await _require(connection, "SELECT 1 FROM kenobot.bot WHERE bot = %s FOR KEY SHARE", bot)
     homes: set[int] = set()
     dropped = 0
     for update in updates:
+        if update.move is not None:
+            former, current = update.move
+            await connection.execute(_FOLLOW, {"bot": bot, "former": former, "current": current})
         found = await connection.execute(_ROUTE, {"bot": bot, "chat": update.chat})
         row = await found.fetchone()
         if row is None or row[0] is None:

@@ -11,6 +11,7 @@ from psycopg import AsyncConnection
 
 from kenobot.channels.telegram.channel import find_chat
 from kenobot.channels.telegram.client import TelegramClient
+from kenobot.channels.telegram.migration import chat_move
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import update_id
 from kenobot.core.retry import Backoff
@@ -40,7 +41,7 @@ def read_updates(raws: Sequence[object]) -> list[mail_rows.Update]:
         if number is None:
             _log.warning("an update without a number is dropped")
         else:
-            found.append(mail_rows.Update(number, find_chat(raw), json.dumps(raw)))
+            found.append(mail_rows.Update(number, find_chat(raw), json.dumps(raw), chat_move(raw)))
     return found
 
 
@@ -104,10 +105,13 @@ class BotPoller:
                             return
                     if not bot.username:
                         bot = await self._learn_name(bot, client)
-                    updates = read_updates(await client.get_updates(offset))
-                    if updates:
+                    raws = await client.get_updates(offset)
+                    if updates := read_updates(raws):
                         await take_in(self._pool, bot.account, updates)
                         offset = max(update.number for update in updates) + 1
+                    elif not raws:
+                        # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
+                        offset = None
                     failures = 0
                 except mail_rows.BotRests:
                     return

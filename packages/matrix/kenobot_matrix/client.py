@@ -54,20 +54,12 @@ class MatrixClient:
             async with self._http.stream(
                 method, _API + path, json=body, params=query, headers=self._headers(), timeout=limit
             ) as response:
-                raw = bytearray()
-                async for piece in response.aiter_bytes():
-                    raw += piece
-                    if len(raw) > _MOST_SYNCED:
-                        raise Rejected("matrix.flood")
+                found = await _read_table(response)
         except httpx.HTTPError as error:
             raise Unavailable("matrix.unreachable", kind=type(error).__name__) from None
-        try:
-            found = await asyncio.to_thread(json.loads, raw) if len(raw) > _LONG else json.loads(raw)
-        except (ValueError, RecursionError):
-            found = None
         if response.status_code >= 400:
-            raise _error(response.status_code, found if isinstance(found, dict) else {})
-        if not isinstance(found, dict):
+            raise _error(response.status_code, found)
+        if found is None:
             raise Unavailable("matrix.not_matrix")
         return found
 
@@ -78,7 +70,7 @@ class MatrixClient:
         try:
             async with self._http.stream("GET", path, headers=self._headers(), follow_redirects=True) as response:
                 if response.status_code >= 400:
-                    raise _error(response.status_code, {})
+                    raise _error(response.status_code, await _read_table(response))
                 async for piece in response.aiter_bytes():
                     yield piece
         except httpx.HTTPError as error:
@@ -86,15 +78,19 @@ class MatrixClient:
 
     async def upload(self, content: bytes, mime: str, name: str) -> str:
         """Store a file in the media repository, and return its address."""
+        path = "/_matrix/media/v3/upload"
         try:
-            response = await self._http.post(
-                "/_matrix/media/v3/upload", content=content, params={"filename": name}, headers=self._headers(mime)
-            )
-            if response.status_code >= 400:
-                raise _error(response.status_code, {})
-            return str(response.json()["content_uri"])
-        except (httpx.HTTPError, ValueError, KeyError) as error:
+            async with self._http.stream(
+                "POST", path, content=content, params={"filename": name}, headers=self._headers(mime)
+            ) as response:
+                found = await _read_table(response)
+        except httpx.HTTPError as error:
             raise Unavailable("matrix.file_unstored", kind=type(error).__name__) from None
+        if response.status_code >= 400:
+            raise _error(response.status_code, found)
+        if found is None or "content_uri" not in found:
+            raise Unavailable("matrix.not_matrix")
+        return str(found["content_uri"])
 
     async def close(self) -> None:
         """End the connections; a later call opens new ones."""
@@ -109,15 +105,33 @@ class MatrixClient:
         }
 
 
-def _error(status: int, answer: Mapping[str, Any]) -> RemoteError:
-    """Map an error answer. Texts of the server are not shown: they may name anything."""
-    code = str(answer.get("errcode", status))[:60]
+async def _read_table(response: httpx.Response) -> Mapping[str, Any] | None:
+    """Read an answer to its end; None for one that is no table of JSON."""
+    raw = bytearray()
+    async for piece in response.aiter_bytes():
+        raw += piece
+        if len(raw) > _MOST_SYNCED:
+            raise Rejected("matrix.flood")
+    try:
+        found = await asyncio.to_thread(json.loads, raw) if len(raw) > _LONG else json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _error(status: int, answer: Mapping[str, Any] | None) -> RemoteError:
+    """Map an error answer. Texts of the server are not shown: they may name anything.
+
+    A Matrix server names a code in each. What names none is the page of a proxy, which says nothing about the request.
+    """
+    named = (answer or {}).get("errcode")
+    code = str(named or status)[:60]
     if status == 429:
-        asked = answer.get("retry_after_ms")
+        asked = (answer or {}).get("retry_after_ms")
         seconds = asked / 1000 if isinstance(asked, int) else 5.0
         return RateLimited("matrix.too_fast", seconds)
     if code in ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN"):
         return Unavailable("matrix.session_ended")
     if status >= 500:
         return Unavailable("matrix.trouble", code=code)
-    return Rejected("matrix.refused", code=code)
+    return Rejected("matrix.refused", code=code) if isinstance(named, str) else Unavailable("matrix.not_matrix")

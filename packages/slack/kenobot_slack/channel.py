@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
+import yarl
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -18,7 +19,7 @@ from kenobot.channels.markup import render_parts
 from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, Rejected, Unavailable
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
@@ -41,6 +42,7 @@ _MISSED: Final = 2000  # messages of one channel
 _PAGE: Final = 200
 _PEOPLE: Final = 1000
 _PIECE: Final = 65_536  # bytes
+_SLACKS: Final = (".slack.com", ".slack-gov.com")
 _REFUSAL: Final = "slack.not_let_in"
 _NOT_LET_IN: Final = frozenset(
     {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type"}
@@ -101,7 +103,10 @@ class SlackChannel:
 
     async def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
         """Yield the file in pieces."""
-        address = str((await self._call("files.info", {"file": attachment.handle}))["file"].get("url_private", ""))
+        file = (await self._call("files.info", {"file": attachment.handle}))["file"]
+        address = str(file.get("url_private", ""))
+        if file.get("is_external") or not self._is_slacks(address):  # the token goes there
+            raise Rejected("slack.foreign_file")
         seconds = self._settings.request_seconds
         limit = aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds)
         login = {"Authorization": f"Bearer {self._settings.token.get_secret_value()}"}
@@ -112,15 +117,28 @@ class SlackChannel:
                 async for piece in response.content.iter_chunked(_PIECE):
                     yield piece
 
+    def _is_slacks(self, address: str) -> bool:
+        try:  # as it is read for the request itself
+            asked, own = yarl.URL(address), yarl.URL(self._settings.api)
+            if asked.origin() == own.origin():
+                return True
+        except ValueError:
+            return False
+        host = asked.host or ""
+        return asked.scheme == "https" and asked.explicit_port is None and f".{host}".endswith(_SLACKS)
+
     async def _call(self, method: str, body: Mapping[str, Any], token: str = "") -> Mapping[str, Any]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         given, web = dict(body), self._web
         writes = method.startswith(("chat.", "reactions."))
         async with self._deadline():
-            if writes:
-                found: Any = await web.api_call(method, headers=headers, json=given)
-            else:
-                found = await web.api_call(method, headers=headers, params=given)
+            try:
+                if writes:
+                    found: Any = await web.api_call(method, headers=headers, json=given)
+                else:
+                    found = await web.api_call(method, headers=headers, params=given)
+            except AttributeError:  # the library takes every answer for a table
+                raise Unavailable("slack.not_slack") from None
         return found.data if isinstance(found.data, dict) else {}
 
     @asynccontextmanager
@@ -262,21 +280,30 @@ def _answering(socket: aiohttp.ClientWebSocketResponse, envelope: object) -> Ack
     return answer
 
 
+def _read_refusal(found: Any) -> RemoteError:
+    """Map an error answer, as the library gives it; the bare response where it could not be parsed.
+
+    Slack names an error in each. What names none is the page of a proxy, which says nothing about the request.
+    """
+    data, status = getattr(found, "data", None), getattr(found, "status_code", None) or found.status
+    named = data.get("error") if isinstance(data, dict) else None
+    code = str(named or status)[:60]
+    if status == 429 or code == "ratelimited":
+        after = str(found.headers.get("Retry-After", "5"))
+        return RateLimited("slack.too_fast", float(after) if after.isdigit() else 5.0)
+    if code in _NOT_LET_IN:
+        return Rejected(_REFUSAL)
+    if status >= 500 or code in _PASSES:
+        return Unavailable("slack.trouble", code=code)
+    return Rejected("slack.refused", code=code) if isinstance(named, str) else Unavailable("slack.not_slack")
+
+
 @contextmanager
 def _translate_errors() -> Iterator[None]:
     """Raise RemoteError for what the libraries raise. Texts of the server are not shown: they may name anything."""
     try:
         yield
     except SlackApiError as error:
-        found: Any = error.response
-        code = str((found.data if isinstance(found.data, dict) else {}).get("error", found.status_code))[:60]
-        if found.status_code == 429 or code == "ratelimited":
-            after = str(found.headers.get("Retry-After", "5"))
-            raise RateLimited("slack.too_fast", float(after) if after.isdigit() else 5.0) from None
-        if code in _NOT_LET_IN:
-            raise Rejected(_REFUSAL) from None
-        if found.status_code >= 500 or code in _PASSES:
-            raise Unavailable("slack.trouble", code=code) from None
-        raise Rejected("slack.refused", code=code) from None
+        raise _read_refusal(error.response) from None
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         raise Unavailable("slack.unreachable", kind=type(error).__name__) from None

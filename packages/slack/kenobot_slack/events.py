@@ -130,7 +130,8 @@ def _attachment(file: Mapping[str, Any]) -> Attachment:
     mime = str(file.get("mimetype", ""))
     kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
     kind = kinds.get(mime.partition("/")[0], "document")
-    return Attachment(kind, mime[:100], str(file.get("name", ""))[:200], file.get("size"), str(file["id"]))
+    handle = "" if file.get("is_external") else str(file["id"])  # a file elsewhere is not Slack's to give
+    return Attachment(kind, mime[:100], str(file.get("name", ""))[:200], file.get("size"), handle)
 
 
 def write(part: MessagePart) -> str:

@@ -27,6 +27,7 @@ from kenobot_whatsapp.events import (
     NewNumber,
     Posted,
     iterate_posted,
+    number_of,
     parse,
     user_id_of,
 )
@@ -89,6 +90,8 @@ class WhatsAppChannel:
 
     async def send(self, outbound: Outbound) -> str:
         """Send one message, and return its id. Raises RemoteError; after Unavailable it may have arrived."""
+        if self._people.is_left(outbound.chat):
+            raise Rejected("whatsapp.number_left")
         to: dict[str, object] = dict(recipient(outbound.chat))
         if outbound.reply_to:
             to["context"] = {"message_id": outbound.reply_to}
@@ -218,10 +221,20 @@ class WhatsAppChannel:
             return
         if isinstance(taken, NewNumber):
             former, current = f"+{taken.former}", f"+{taken.current}"
+            await self._people.retire(taken.former)
             await sink.report(NAME, Sentence("whatsapp.number_moved", former=former, current=current))
-        elif taken is not None and await sink(taken):
-            self._note(taken)
-            await self._people.learn(user_id_of(found), taken.user)
+        elif taken is not None:
+            await self._notice_new_holder(found, sink)
+            if await sink(taken):
+                self._note(taken)
+                await self._people.learn(user_id_of(found), taken.user)
+
+    async def _notice_new_holder(self, found: Posted, sink: Sink) -> None:
+        """Note, and tell the owner, that a number by which a person was known belongs to another account."""
+        number, user_id = number_of(found), user_id_of(found)
+        if self._people.is_taken_over(number, user_id):
+            await self._people.retire(number)
+            await sink.report(NAME, Sentence("whatsapp.number_taken_over", number=f"+{number}", account=user_id))
 
     def _note(self, inbound: Inbound) -> None:
         """Show that a message was read, and remember it as the one to which an answer is on its way."""

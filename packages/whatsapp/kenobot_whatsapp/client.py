@@ -126,9 +126,10 @@ class GraphClient:
         except (ValueError, RecursionError):
             found = None
         answer = found if isinstance(found, dict) else {}
-        if response.status_code >= 400:
-            raise refusal(response.status_code, answer.get("error"), response.headers.get("retry-after", ""))
-        if not answer:
+        status, error = response.status_code, answer.get("error")
+        if status == 429 or status >= 500 or (status >= 400 and isinstance(error, dict)):
+            raise refusal(status, error, response.headers.get("retry-after", ""))
+        if status >= 400 or not answer:  # Meta names an error; the page of a proxy says nothing about the request
             raise Unavailable("whatsapp.not_whatsapp")
         return answer
 

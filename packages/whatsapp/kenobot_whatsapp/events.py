@@ -173,6 +173,11 @@ def iterate_posted(body: object, phone_number_id: str) -> Iterator[Posted]:
             yield Posted(raw, names, is_status=True)
 
 
+def number_of(found: Posted) -> str:
+    """Return the phone number from which a message that was parsed came; "" where it tells none."""
+    return str(found.raw.get("from") or "")
+
+
 def user_id_of(found: Posted) -> str:
     """Return Meta's own id of who sent a message that was parsed; "" where it tells none."""
     return str(found.raw.get("from_user_id") or "")

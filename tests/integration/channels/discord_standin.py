@@ -43,6 +43,7 @@ class Discord:
         self.identified: list[dict[str, Any]] = []
         self.resumed = 0
         self.fail_with: list[tuple[int, dict[str, Any]]] = []
+        self.pages: list[tuple[int, str]] = []  # what a proxy answers in its place
         self.close_with = 0
         self.files: dict[str, bytes] = {}
         self.address = ""
@@ -173,6 +174,9 @@ class Discord:
         await self.emit("GUILD_CREATE", self.guild())
 
     async def rest(self, request: web.Request) -> web.Response:
+        if self.pages:
+            status, page = self.pages.pop(0)
+            return web.Response(status=status, text=page, content_type="text/html")
         response = await self._answer(request)
         if response.body:
             response.headers["Content-Type"] = "application/json"  # as Discord, without the encoding

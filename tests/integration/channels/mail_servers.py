@@ -1,5 +1,6 @@
 """A dovecot with one mailbox, and an SMTP server that keeps what it takes; both with TLS where a test wants it."""
 
+import asyncio
 import getpass
 import imaplib
 import os
@@ -9,11 +10,12 @@ import ssl
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,6 +170,12 @@ class Mailbox:
         with self._open() as imap:
             imap.append("INBOX", "", "", raw)
 
+    def list_uids(self) -> list[str]:
+        """The server's own number of each mail, oldest first."""
+        with self._open() as imap:
+            imap.select("INBOX")
+            return [str(each, "ascii") for each in imap.uid("SEARCH", "ALL")[1][0].split()]
+
     def unread(self) -> int:
         """Count what is not marked as read."""
         with self._open() as imap:
@@ -192,12 +200,67 @@ class Mailbox:
             imap.logout()
 
 
+class Trouble:
+    """What a server in front of the mail server does. refusals: its answer to a command that begins so, with "" an end.
+
+    changes: of what the mail server itself says.
+    """
+
+    def __init__(self) -> None:
+        self.refusals: dict[str, str] = {}
+        self.changes: dict[bytes, bytes] = {}
+
+    def answer(self, line: bytes) -> str | None:
+        """Return what is answered to a command in the mail server's place; None has that answer."""
+        _, _, command = line.decode("utf-8", "replace").partition(" ")
+        return next((told for begin, told in self.refusals.items() if command.startswith(begin)), None)
+
+    async def pass_on(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass a connection on to the mail server at `port`."""
+        inner, outer = await asyncio.open_connection("127.0.0.1", port)
+        back = asyncio.create_task(self._pass_back(inner, writer))
+        try:
+            while line := await reader.readline():
+                told = self.answer(line)
+                if told is None:
+                    outer.write(line)
+                elif told:
+                    writer.write(b"%s %s\r\n" % (line.partition(b" ")[0], told.encode()))
+                else:
+                    break
+        finally:
+            back.cancel()
+            for each in (outer, writer):
+                each.close()
+            await asyncio.gather(back, return_exceptions=True)
+
+    async def _pass_back(self, inner: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while piece := await inner.read(65_536):
+            for former, now in self.changes.items():
+                piece = piece.replace(former, now)
+            writer.write(piece)
+        writer.close()
+
+
+@asynccontextmanager
+async def in_front_of(port: int) -> AsyncIterator[tuple[int, Trouble]]:
+    """A server that passes on what is said to the mail server at `port`, with trouble; yields its own port."""
+    trouble = Trouble()
+    server = await asyncio.start_server(partial(trouble.pass_on, port), "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1], trouble
+
+
 class Post:
-    """An SMTP server that keeps what it takes. refusals: answers to the next recipients."""
+    """An SMTP server that keeps what it takes. refusals: answers to the next recipients. farewells: to the next QUITs."""
 
     def __init__(self) -> None:
         self.taken: list[EmailMessage] = []
         self.refusals: list[str] = []
+        self.farewells: list[str] = []
+
+    async def handle_QUIT(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        return self.farewells.pop(0) if self.farewells else "221 Bye"
 
     async def handle_RCPT(  # noqa: N802
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]

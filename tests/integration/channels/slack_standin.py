@@ -23,7 +23,9 @@ class Slack:
         self.reactions: list[tuple[str, str]] = []
         self.acknowledged: list[str] = []
         self.files: dict[str, bytes] = {}
+        self.told_of_files: dict[str, dict[str, Any]] = {}  # what it says of them beside their address
         self.fail_with: list[tuple[int, dict[str, Any]]] = []
+        self.pages: list[web.Response] = []  # what a proxy answers in its place
         self.address = ""
         self.connections = 0
         self._sockets: list[web.WebSocketResponse] = []
@@ -89,6 +91,8 @@ class Slack:
 
     async def call(self, request: web.Request) -> web.Response:
         method, login = request.match_info["method"], request.headers.get("Authorization", "")
+        if self.pages:
+            return self.pages.pop(0)
         if self.fail_with and method.startswith("chat."):
             status, answer = self.fail_with.pop(0)
             return web.json_response(answer, status=status, headers={"Retry-After": "7"})
@@ -127,7 +131,8 @@ class Slack:
                 self.reactions.append((asked["timestamp"], asked["name"]))
                 return {}
             case "files.info" if asked["file"] in self.files:
-                return {"file": {"url_private": f"{self.address}/files/{asked['file']}"}}
+                told = self.told_of_files.get(asked["file"], {})
+                return {"file": {"url_private": f"{self.address}/files/{asked['file']}"} | told}
         return {"ok": False, "error": "channel_not_found"}
 
     async def file(self, request: web.Request) -> web.Response:

@@ -13,7 +13,7 @@ pytest.importorskip("discord", reason="the extra `discord` is not installed")
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import ConfigError, RateLimited, Rejected
+from kenobot.ports.errors import ConfigError, RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot_discord import build
 from kenobot_discord import client as our_client
@@ -281,6 +281,25 @@ async def test_failures_are_told_apart(platform: Discord, tmp_path: Path) -> Non
         await bot(tmp_path).run(sink)
     assert [problem for _, problem in sink.reports] == ["Discord does not let the bot in: check its token"] * 2
     assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
+
+
+async def test_a_page_of_a_proxy_is_no_refusal_of_discord(platform: Discord, tmp_path: Path) -> None:
+    """The answer is tried again, and the channel stays on."""
+    for status in (401, 403, 404):
+        platform.pages.append((status, "<html>Blocked</html>"))
+        with pytest.raises(Unavailable, match=str(status)):
+            await bot(tmp_path).run(RecordingSink())
+    async with running(channel := bot(tmp_path), platform):
+        while channel._client is None:
+            await asyncio.sleep(0.01)
+        for status in (401, 403, 404):
+            platform.pages.append((status, "<html>Blocked</html>"))
+            with pytest.raises(Unavailable, match=str(status)):
+                await channel.send(Outbound(1, "discord", str(DIRECT), MessagePart("hi"), "trace"))
+        platform.fail_with.append((403, {"message": "Forbidden"}))
+        with pytest.raises(Unavailable, match="403"):
+            await channel.send(Outbound(1, "discord", str(DIRECT), MessagePart("hi"), "trace"))
+        assert await channel.send(Outbound(1, "discord", str(DIRECT), MessagePart("hi"), "trace"))
 
 
 async def test_too_many_events_end_the_connection(

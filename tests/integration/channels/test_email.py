@@ -1,9 +1,11 @@
 """The e-mail channel, on a dovecot and an SMTP server."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import make_msgid
 
@@ -16,6 +18,7 @@ from kenobot.ports.errors import ConfigError, Rejected, RemoteError, StoreError,
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot_email import build
+from kenobot_email import channel as email_channel
 from kenobot_email.channel import EmailChannel
 from kenobot_email.mailbox import Mailbox as OpenMailbox
 from kenobot_email.mailbox import StoredMail
@@ -24,7 +27,17 @@ from kenobot_testing.channel import ChannelContract
 from kenobot_testing.clock import START
 from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
-from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
+from tests.integration.channels.mail_servers import (
+    BOT,
+    PASSWORD,
+    Mailbox,
+    Post,
+    dovecot,
+    in_front_of,
+    long_id,
+    post_office,
+    wrap,
+)
 from tests.integration.channels.processes import free_port
 
 VERIFIED = "mx.example.net; dmarc=pass (policy=none) header.from=example.org"
@@ -53,6 +66,7 @@ def servers(running_servers: Servers) -> Servers:
     running_servers.mailbox.empty()
     running_servers.post.taken.clear()
     running_servers.post.refusals.clear()
+    running_servers.post.farewells.clear()
     return running_servers
 
 
@@ -327,6 +341,98 @@ async def test_a_refused_address_is_final_and_a_busy_server_is_not(servers: Serv
     assert await channel.send(out) == await channel.send(out) == servers.post.taken[0]["Message-ID"]
     with pytest.raises(Rejected):
         await channel.send(Outbound(2, "email", "ana@example.org\r\nBcc: eve@evil.example", MessagePart("x"), "t"))
+
+
+async def test_a_mail_that_was_taken_counts_as_sent_whatever_the_server_says_to_the_end(servers: Servers) -> None:
+    """It is not sent again for that; and what it was refused for is told as it was."""
+    channel, out = bot(servers), Outbound(1, "email", "ana@example.org", MessagePart("hi"), "trace")
+    servers.post.farewells[:] = ["451 busy", "500 what?", "250 as you like", "451 busy"]
+    for _ in range(3):
+        assert await channel.send(out)
+    assert len(servers.post.taken) == 3
+    servers.post.refusals[:] = ["550 no such user"]
+    with pytest.raises(Rejected, match="550"):
+        await channel.send(out)
+    assert not servers.post.farewells
+
+
+@pytest.mark.parametrize("told", ["NO [SERVERBUG] Internal error occurred", "BAD Internal error"])
+async def test_a_mail_that_the_server_does_not_hand_over_holds_up_no_other(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    """However many they are; the owner is told once of each, and it is tried again later."""
+    monkeypatch.setattr(email_channel, "_AGAIN_SECONDS", math.inf)
+    for number in range(21):
+        servers.mailbox.deliver(bytes(mail(f"stuck {number}")))
+    stuck = servers.mailbox.list_uids()
+    servers.mailbox.deliver(bytes(mail("fine")))
+    async with in_front_of(servers.imap) as (port, trouble):
+        trouble.refusals = {f"UID FETCH {uid} ": told for uid in stuck}
+        channel = EmailChannel(settings(port, servers.smtp), SystemClock(), "Keno")
+        async with reading(channel) as sink:
+            assert [each.text for each in await sink.until_accepted(1)] == ["fine"]
+            while await asyncio.to_thread(servers.mailbox.unread) > 21:
+                await asyncio.sleep(0.01)
+            servers.mailbox.deliver(bytes(mail("fine again")))
+            await sink.until_accepted(2)
+            assert len(sink.reports) == 21
+            assert "look at it in a mail program" in sink.reports[0][1]
+            assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
+            trouble.refusals.clear()
+            channel._passed_over = dict.fromkeys(channel._passed_over, -math.inf)
+            await sink.until_accepted(23)
+
+
+async def test_a_mail_that_cannot_be_marked_holds_up_no_other(servers: Servers) -> None:
+    """It is answered once."""
+    servers.mailbox.deliver(bytes(mail("stuck")))
+    (stuck,) = servers.mailbox.list_uids()
+    servers.mailbox.deliver(bytes(mail("fine")))
+    async with in_front_of(servers.imap) as (port, trouble):
+        trouble.refusals = {f"UID STORE {stuck} ": "NO [CANNOT] Not here"}
+        async with reading(EmailChannel(settings(port, servers.smtp), SystemClock(), "Keno")) as sink:
+            await sink.until_accepted(2)
+            servers.mailbox.deliver(bytes(mail("fine again")))
+            texts = [each.text for each in await sink.until_accepted(3)]
+    assert texts == ["stuck", "fine", "fine again"]
+    assert len(sink.reports) == 1
+
+
+async def test_a_mail_at_which_the_connection_breaks_twice_holds_up_no_other(servers: Servers) -> None:
+    """As where the server itself breaks at it."""
+    servers.mailbox.deliver(bytes(mail("stuck")))
+    (stuck,) = servers.mailbox.list_uids()
+    servers.mailbox.deliver(bytes(mail("fine")))
+    async with in_front_of(servers.imap) as (port, trouble):
+        trouble.refusals = {f"UID FETCH {stuck} ": ""}
+        channel, sink = EmailChannel(settings(port, servers.smtp), SystemClock(), "Keno"), RecordingSink()
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await channel.run(sink)
+        async with reading(channel) as later:
+            assert [each.text for each in await later.until_accepted(1)] == ["fine"]
+    assert [len(each.reports) for each in (sink, later)] == [1, 0]
+
+
+async def test_a_mail_with_an_odd_date_of_arrival_is_read(servers: Servers) -> None:
+    """As one that came now."""
+    servers.mailbox.deliver(bytes(mail("when?")))
+    async with in_front_of(servers.imap) as (port, trouble):
+        trouble.changes = {b'INTERNALDATE "': b'INTERNALDATE "?'}
+        async with reading(EmailChannel(settings(port, servers.smtp), SystemClock(), "Keno")) as sink:
+            (inbound,) = await sink.until_accepted(1)
+    assert inbound.text == "when?"
+    assert abs(datetime.now(UTC) - inbound.sent_at) < timedelta(minutes=10)
+
+
+async def test_so_many_mails_are_passed_over(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one passed over for the longest time is tried again."""
+    monkeypatch.setattr(email_channel, "_PASSED_OVER", 1)
+    mailbox, sink, channel = OpenMailbox(settings(servers.imap, servers.smtp)), RecordingSink(), bot(servers)
+    for handle in ("0.1", "0.2"):
+        await channel._take_from(mailbox, handle, sink)
+    assert list(channel._passed_over) == ["0.2"]
+    assert not sink.reports
 
 
 async def test_hostile_mails_harm_nothing(servers: Servers) -> None:

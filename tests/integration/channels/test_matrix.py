@@ -4,10 +4,11 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
@@ -21,6 +22,7 @@ from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port
+from tests.integration.channels.served import served
 from tests.integration.channels.synapse import PASSWORD, Person, synapse
 
 _numbers = itertools.count()
@@ -28,13 +30,14 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class World:
-    """A bot's account, Ana, their direct chat, and where the bot's position is kept."""
+    """A bot's account, Ana, their direct chat, and where the bot's position is kept. opened: the bot's channels."""
 
     address: str
     bot: Person
     ana: Person
     room: str
     home: Path
+    opened: list[MatrixChannel] = field(default_factory=list)
 
     @property
     def chat(self) -> str:
@@ -50,7 +53,9 @@ class World:
             "owners": [self.ana.id],
             "poll_seconds": 1,
         }
-        return MatrixChannel(with_constants(MatrixSettings, **(values | more)), SystemClock(), self.home)
+        made = MatrixChannel(with_constants(MatrixSettings, **(values | more)), SystemClock(), self.home)
+        self.opened.append(made)
+        return made
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-async def world(server: str, tmp_path: Path) -> World:
+async def world(server: str, tmp_path: Path) -> AsyncIterator[World]:
     """Two accounts that nobody else has, and a bot that has accepted Ana's invitation."""
     number = next(_numbers)
     bot, ana = Person(server, f"keno{number}"), Person(server, f"ana{number}")
@@ -71,7 +76,9 @@ async def world(server: str, tmp_path: Path) -> World:
             await asyncio.sleep(0.01)
         while not list(tmp_path.glob("channels/*")):
             await asyncio.sleep(0.01)
-    return made
+    yield made
+    for channel in made.opened:
+        await channel._client.close()
 
 
 @asynccontextmanager
@@ -322,6 +329,41 @@ async def test_an_answer_that_is_none_of_a_matrix_server_ends_the_run() -> None:
         async with asyncio.timeout(60):
             with pytest.raises(Unavailable, match="no Matrix server"):
                 await channel.run(RecordingSink())
+
+
+async def test_a_page_of_a_proxy_is_no_refusal_of_the_server() -> None:
+    """Sending, files and the login are tried again; what Matrix itself refuses says so in a code."""
+    pages = [(403, "<html>Blocked</html>"), (404, "not here"), (401, '{"message": "no"}'), (400, '{"errcode": 7}')]
+
+    async def block(_: web.Request) -> web.Response:
+        return web.Response(status=status, text=page)
+
+    (proxy := web.Application()).router.add_route("*", "/{path:.*}", block)
+    file = Attachment("document", "text/markdown", "answer.md", 5, text="words")
+    async with served(proxy) as address, asyncio.timeout(60):
+        values = {"homeserver": address, "user": "@keno:example.org", "password": "x"}
+        channel = MatrixChannel(MatrixSettings.model_validate(values), SystemClock(), Path("unused"))
+        for status, page in pages:
+            for part in (MessagePart("hi"), MessagePart("hi", attachments=(file,))):
+                with pytest.raises(Unavailable, match="no Matrix server"):
+                    await channel.send(Outbound(1, "matrix", "!room:example.org", part, "trace"))
+            with pytest.raises(Unavailable, match="no Matrix server"):
+                [_ async for _ in channel.fetch(Attachment("image", handle="mxc://example.org/x"))]
+            with pytest.raises(Unavailable, match="no Matrix server"):
+                await channel.run(RecordingSink())
+        await channel._client.close()
+
+
+async def test_what_the_server_itself_refuses_is_final(world: World) -> None:
+    """With its code."""
+    async with running(channel := world.channel()) as sink:
+        world.ana.say(world.room, "hello")
+        await sink.until_accepted(1)
+        room = world.ana.room()
+        with pytest.raises(Rejected, match="M_FORBIDDEN"):
+            await channel.send(Outbound(1, "matrix", room, MessagePart("hi"), "trace"))
+        with pytest.raises(Rejected, match="M_NOT_FOUND"):
+            [_ async for _ in channel.fetch(Attachment("image", handle="mxc://example.org/nothing"))]
 
 
 async def test_nothing_is_missed_while_the_bot_is_away_however_much_it_is(world: World) -> None:

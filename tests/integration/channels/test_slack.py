@@ -10,11 +10,13 @@ import pytest
 
 pytest.importorskip("slack_sdk", reason="the extra `slack` is not installed")
 
+from aiohttp import web
+
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, Unavailable
-from kenobot.ports.messages import Button, Inbound, MessagePart, Outbound
+from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot_slack import build
 from kenobot_slack import channel as slack_channel
 from kenobot_slack.channel import SlackChannel
@@ -22,6 +24,7 @@ from kenobot_slack.settings import SlackSettings
 from kenobot_testing.channel import ChannelContract
 from kenobot_testing.fake_channel import RecordingSink
 from tests.constants import with_constants
+from tests.integration.channels.served import served
 from tests.integration.channels.slack_standin import (
     ANA,
     APP_TOKEN,
@@ -207,6 +210,75 @@ async def test_what_cannot_be_read_is_kept_aside(platform: Slack, tmp_path: Path
         await platform.say("fine")
         await sink.until_accepted(1)
     assert [reason for _, _, _, reason in sink.quarantined] == ["the message cannot be read: KeyError"]
+
+
+async def test_a_file_is_loaded_from_slack_alone(platform: Slack, tmp_path: Path) -> None:
+    """The token goes with the request; what only stands elsewhere and was shared on Slack is not asked for."""
+    platform.files["F1"], asked = b"x", list[str]()
+    channel = bot(platform, tmp_path)
+
+    async def take(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("Authorization", ""))
+        return web.Response(body=b"stolen")
+
+    async def load() -> bytes:
+        return b"".join([piece async for piece in channel.fetch(Attachment("document", handle="F1"))])
+
+    (elsewhere := web.Application()).router.add_get("/{path:.*}", take)
+    async with served(elsewhere) as foreign:
+        for address in (
+            f"{foreign}/F1",
+            "http://files.slack.com/F1",
+            "https://files.slack.com.evil.example/F1",
+            "https://evilslack.com/F1",
+            "https://files.slack.com:8443/F1",
+            "https://files.slack.com@127.0.0.1/F1",
+            "https://[bad/F1",
+            "/F1",
+            "",
+        ):
+            platform.told_of_files["F1"] = {"url_private": address}
+            with pytest.raises(Rejected, match="not one of Slack's"):
+                await load()
+        platform.told_of_files["F1"] = {"is_external": True}
+        with pytest.raises(Rejected, match="not one of Slack's"):
+            await load()
+    platform.told_of_files.clear()
+    assert await load() == b"x"
+    assert not asked
+    for address in ("https://slack.com/x", "https://files.slack.com/x", "https://files.slack-gov.com/x"):
+        assert channel._is_slacks(address)
+
+
+async def test_a_file_that_is_elsewhere_is_named_and_has_nothing_to_load(platform: Slack, tmp_path: Path) -> None:
+    """So its sender is told that it cannot be read."""
+    remote = {"id": "F9", "name": "plan", "mimetype": "application/vnd.slack-remote", "is_external": True}
+    async with running(bot(platform, tmp_path), platform) as sink:
+        await platform.say("look", subtype="file_share", files=[remote | {"url_private": "https://example.org/plan"}])
+        (inbound,) = await sink.until_accepted(1)
+    assert [(each.name, each.handle) for each in inbound.attachments] == [("plan", "")]
+
+
+async def test_a_page_of_a_proxy_is_no_refusal_of_slack(platform: Slack, tmp_path: Path) -> None:
+    """Whatever its status and form: the answer is tried again, and the channel stays on."""
+    channel = bot(platform, tmp_path)
+    pages = [
+        web.Response(status=403, text="<html>Blocked</html>", content_type="text/html"),
+        web.Response(status=404, text="not here"),
+        web.Response(text="please log in"),
+        web.Response(status=400, text="<html>", content_type="application/json"),
+        web.Response(text="[1]", content_type="application/json"),
+        web.json_response({"message": "Forbidden"}, status=403),
+    ]
+    for page in pages:
+        platform.pages.append(page)
+        with pytest.raises(Unavailable, match="not Slack") as caught:
+            await channel.send(Outbound(1, "slack", DIRECT, MessagePart("hi"), "trace"))
+        assert sentences.render(str(caught.value), "es") != str(caught.value)
+    assert await channel.send(Outbound(1, "slack", DIRECT, MessagePart("hi"), "trace"))
+    platform.pages.append(web.Response(status=403, text="<html>Blocked</html>", content_type="text/html"))
+    with pytest.raises(Unavailable):
+        await channel.run(RecordingSink())
 
 
 async def test_failures_are_told_apart(platform: Slack, tmp_path: Path) -> None:

@@ -492,6 +492,54 @@ async def test_who_hides_their_number_stays_who_they_were(platform: WhatsApp, tm
     assert "to" not in platform.sent[0]
 
 
+async def test_whoever_takes_over_a_number_is_a_stranger(platform: WhatsApp, tmp_path: Path) -> None:
+    """Also after a restart: the owner is told once, and what is said to who had it does not reach the new one."""
+    async with running(platform, bot(platform, tmp_path)) as sink:
+        platform.say("hello", BOB, from_user_id="ES.1")
+        platform.say("hello again", BOB, from_user_id="ES.1")
+        platform.say("who had this number?", BOB, from_user_id="ES.2")
+        first, again, other = await sink.until_accepted(3)
+        platform.say("from ana", from_user_id=ANA_SCOPED)
+        platform.say("from ana's new account", from_user_id="ES.9")
+        await sink.until_accepted(5)
+    assert (first.user, again.user, other.user, other.chat) == (BOB, BOB, "ES.2", "ES.2")
+    assert [each.user for each in sink.accepted[3:]] == [ANA, ANA], "what the settings name counts"
+    ((_, problem),) = sink.reports
+    assert problem.startswith(f"+{BOB} on WhatsApp belongs to another account now")
+    assert sentences.render(problem, "es") != problem
+    async with running(platform, channel := bot(platform, tmp_path)) as later:
+        platform.say("me once more", BOB, from_user_id="ES.2")
+        platform.say("and a third", BOB, from_user_id="ES.3")
+        platform.message("text", {"body": "I had it"}, **{"from": ""}, from_user_id="ES.1")
+        platform.say("no account told", BOB)
+        platform.say("the end")
+        await later.until_accepted(4)
+        with pytest.raises(Rejected, match="another account"):
+            await channel.send(answer(first, MessagePart("Your appointment is at nine")))
+        assert await channel.send(answer(other, MessagePart("Who are you?")))
+    assert [each.user for each in later.accepted] == ["ES.2", "ES.3", "ES.1", ANA]
+    assert [reason for _, _, _, reason in later.quarantined] == ["the message has no sender"]
+    assert not later.reports
+    assert [each.get("recipient") for each in platform.sent] == ["ES.2"]
+
+
+async def test_a_number_that_its_person_left_lets_nobody_in(platform: WhatsApp, tmp_path: Path) -> None:
+    """Whether or not Meta had told an account with it before."""
+    async with running(platform, channel := bot(platform, tmp_path)) as sink:
+        platform.say("hello", BOB)
+        changed = {"body": "changed", "wa_id": "34600000009", "type": "user_changed_number"}
+        platform.message("system", changed, BOB)
+        platform.message("system", changed)
+        platform.say("who had this number?", BOB, from_user_id="ES.2")
+        platform.say("still ana", from_user_id="ES.9")
+        first, other, ana = await sink.until_accepted(3)
+        with pytest.raises(Rejected, match="another account"):
+            await channel.send(answer(first, MessagePart("Your appointment is at nine")))
+        assert await channel.send(answer(ana, MessagePart("hi")))
+    assert (first.user, other.user, ana.user) == (BOB, "ES.2", ANA)
+    assert len(sink.reports) == 2
+
+
 async def test_a_number_of_the_settings_counts_whatever_was_known_before(tmp_path: Path) -> None:
     """An owner may first have come without a number."""
     people = KnownPeople(tmp_path / "x.json", [ANA])
@@ -562,6 +610,21 @@ async def test_failures_are_told_apart(
     told = [problem for _, problem in sink.reports]
     assert told == ([str(caught.value)] if code in (190, 10, 200, 131042, 368) else [])
     assert all(sentences.render(problem, "es") != problem for problem in told)
+
+
+async def test_a_page_of_a_proxy_is_no_refusal_of_meta(platform: WhatsApp, tmp_path: Path) -> None:
+    """The answer is tried again, and the owner hears nothing of a token."""
+    part = Outbound(1, "whatsapp", ANA, MessagePart("hi"), "trace")
+    async with running(platform, channel := bot(platform, tmp_path)) as sink:
+        for status, page in ((401, "<html>"), (403, "<html>"), (404, '{"message": "no"}'), (403, '{"error": "no"}')):
+            platform.pages.append((status, page))
+            with pytest.raises(Unavailable, match="not WhatsApp"):
+                await channel.send(part)
+        platform.pages.append((429, "<html>"))
+        with pytest.raises(RateLimited):
+            await channel.send(part)
+        assert await channel.send(part)
+    assert not sink.reports
 
 
 async def test_a_token_that_is_refused_is_told_to_the_owner_and_messages_come_in(

@@ -22,7 +22,8 @@ PHONE_ID, TOKEN, SECRET, VERIFY = "106540352242922", "token-of-tests", "secret-o
 class WhatsApp:
     """What the platform keeps, and what tests have people do there. Each post is repeated until it is confirmed.
 
-    fail_with: status and code with which the next messages are refused. faults: the same for the messages that come
+    fail_with: status and code with which the next messages are refused. pages: status and words of a proxy that answers
+    the next ones in Meta's place. faults: the same for the messages that come
     after so many were taken. hold_after: after so many the next message is not answered until `release`; held: it has
     come. takes_held: whether it is taken all the same.
     """
@@ -36,6 +37,7 @@ class WhatsApp:
         self.files: dict[str, bytes] = {}
         self.uploads: list[dict[str, Any]] = []
         self.fail_with: list[tuple[int, int]] = []
+        self.pages: list[tuple[int, str]] = []
         self.faults: dict[int, list[tuple[int, int]]] = {}
         self.hold_after = -1
         self.takes_held = False
@@ -136,6 +138,9 @@ class WhatsApp:
         if body.get("status") == "read":
             (self.typed if "typing_indicator" in body else self.read).append(body["message_id"])
             return web.json_response({"success": True})
+        if self.pages:
+            status, page = self.pages.pop(0)
+            return web.Response(status=status, text=page)
         if faults := self.fail_with or self.faults.get(len(self.sent)):
             return _error(*faults.pop(0))
         if problem := _problem(body):

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kenobot.core.redaction import REDACTED
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.tools.mcp.connection import Hooks, connect
 from kenobot.tools.mcp.servers import McpServers
 from kenobot.tools.mcp.token_file import TokenFile
-from tests.integration.mcp.servers import QuickClock, call, reach
+from tests.integration.mcp.servers import QuickClock, ask, call, reach
 from tests.integration.mcp.test_eras import port
 
 pytestmark = pytest.mark.long
@@ -107,6 +108,9 @@ async def serve(authority: Authority, port: int) -> AsyncIterator[None]:
     """Serve a tool behind an authorization server, both made by others."""
     from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
     from mcp.server.mcpserver import Context, MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
     from pydantic import AnyHttpUrl
 
     base = f"http://127.0.0.1:{port}"
@@ -118,11 +122,31 @@ async def serve(authority: Authority, port: int) -> AsyncIterator[None]:
     )
     server = MCPServer("house", auth_server_provider=authority, auth=auth)
 
+    def find_token(ctx: Context) -> str:
+        assert ctx.headers is not None
+        return ctx.headers["authorization"]
+
     @server.tool()
     def tell(ctx: Context) -> str:
         """Tell what the request came with."""
-        assert ctx.headers is not None
-        return f"you came with {ctx.headers['authorization']}"
+        return f"you came with {find_token(ctx)}"
+
+    @server.tool()
+    def fail(ctx: Context) -> str:
+        """Fail for what the request came with."""
+        raise ToolError(f"you came with {find_token(ctx)}")
+
+    @server.tool()
+    def refuse(ctx: Context) -> str:
+        """Refuse the request, in a text that is cut within the token."""
+        raise MCPError(-32050, f"{'x' * 150} {find_token(ctx)}")
+
+    @server.tool()
+    def ask(ctx: Context) -> str | InputRequiredResult:
+        """Ask about what the request came with."""
+        schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+        params = ElicitRequestFormParams(message=f"you came with {find_token(ctx)}", requested_schema=schema)
+        return InputRequiredResult(input_requests={"a": ElicitRequest(params=params)}, request_state="s")
 
     runner = uvicorn.Server(uvicorn.Config(server.streamable_http_app(), port=port, log_level="error", lifespan="on"))
     task = asyncio.create_task(runner.serve())
@@ -158,7 +182,7 @@ async def sign_in(settings: McpServerSettings, file: TokenFile) -> None:
         return ended[0]
 
     async with connect(settings, Hooks(), StoredSignIn(settings.url, file, show=show, hear=hear)) as connection:
-        assert [tool["name"] for tool in await connection.list_tools()] == ["tell"]  # type: ignore[index]
+        assert "tell" in [tool["name"] for tool in await connection.list_tools()]  # type: ignore[index]
 
 
 @asynccontextmanager
@@ -198,6 +222,26 @@ async def test_tokens_are_kept_used_and_renewed(tmp_path: Path, port: int, caplo
             with pytest.raises(ToolFailed, match="run `kenobot mcp login house`"):
                 await call(servers, "house_tell")
         assert not [each for each in (tokens["access_token"], tokens["refresh_token"]) if each in caplog.text + told]
+
+
+async def test_a_server_that_tells_its_token_shows_it_to_nobody(tmp_path: Path, port: int) -> None:
+    """Not in a result, a failure, a refusal or a question, whole or cut: prompts and replies are made of these."""
+    settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", seconds=5)
+    file = TokenFile(tmp_path, "house", settings.url)
+    async with serve(Authority(), port):
+        await sign_in(settings, file)
+        token = json.loads(file.path.read_text())["tokens"]["access_token"]
+        async with running(settings, tmp_path) as servers:
+            await reach(servers, "up")
+            told = [await call(servers, "house_tell")]
+            for name in ("house_fail", "house_refuse"):
+                with pytest.raises(ToolFailed) as failed:
+                    await call(servers, name)
+                told.append(str(failed.value))
+            wanted = await ask(servers, "house_ask")
+            told.append(" ".join(field.message for field in wanted.fields))
+    assert [each for each in told if token[:12] in each] == []
+    assert [REDACTED in each for each in told] == [True] * 4
 
 
 async def test_the_tokens_of_another_address_are_not_sent(tmp_path: Path) -> None:

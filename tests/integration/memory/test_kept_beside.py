@@ -1,4 +1,4 @@
-"""What is so once, what is added, and what is told of a namesake stays beside what memory has, in Spanish and English."""
+"""What is so once, is added, or is told of a namesake stays beside what memory has, in Spanish and English."""
 
 from collections.abc import Sequence
 from pathlib import Path

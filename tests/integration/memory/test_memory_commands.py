@@ -501,10 +501,10 @@ async def test_a_yes_that_quotes_answers_what_it_quotes(tmp_path: Path) -> None:
 
 
 async def test_what_takes_the_place_of_a_memory_is_told(tmp_path: Path) -> None:
-    """A command that gives the only value anew says whose place that takes, and undo brings the old one back."""
+    """A command that says what is so now says whose place that takes, and undo brings the old one back."""
     async with Scene(tmp_path, []) as scene:
         await scene.say("/remember My dentist is Luis")
-        answer = await scene.say("/remember My dentist is Ana")
-        assert answer.endswith("I will remember: My dentist is Ana\nIt takes the place of: My dentist is Luis.")
+        answer = await scene.say("/remember My dentist is Ana now")
+        assert answer.endswith("I will remember: My dentist is Ana now\nIt takes the place of: My dentist is Luis.")
         assert "My dentist is Luis" in await scene.say("/undo")
         assert "My dentist is Luis" in files(scene)

@@ -109,6 +109,7 @@ class Answer:
 
 
 HTML = b"<html>502 for /bot" + TOKEN.encode() + b"/getUpdates</html>"
+OTHER = b'{"message": "Forbidden"}'
 
 SENT = {"message_id": 77, "date": 1, "chat": {"id": 1, "type": "private"}}
 
@@ -182,6 +183,21 @@ class FakeTelegram:
         return Answer(SENT if is_message else me if method == "getMe" else True).response()
 
 
+@asynccontextmanager
+async def serve(fake: FakeTelegram) -> AsyncIterator[None]:
+    """Serve the stand-in on a loopback port of its own."""
+    app = web.Application()
+    app.router.add_post("/bot{token}/{method}", fake.handle)
+    app.router.add_get("/file/bot{token}/{path}", fake.hand_over)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    fake.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/bot"
+    yield
+    await runner.cleanup()
+
+
 def _posted(value: str | bytes | bytearray | web.FileField) -> str:
     """Return what was posted in a field; of a file its name and, after a line break, its content."""
     return f"{value.filename}\n{value.file.read().decode()}" if isinstance(value, web.FileField) else str(value)
@@ -217,6 +233,7 @@ FAULTS = {
     "500": Answer(status=500, error="Internal"),
     "502 with a page": Answer(status=502, body=HTML),
     "403 with a page": Answer(status=403, body=HTML),
+    "403 of another API": Answer(status=403, body=OTHER),
     "200 with a page": Answer(body=HTML),
     "200 with a list": Answer(body=b"[]"),
     "200 without a result": Answer(body=b'{"ok": true}'),
@@ -233,6 +250,7 @@ REFUSALS = [
     (Answer(status=429, error="Too Many Requests"), Unavailable),
     (Answer(status=500, error="Internal"), Unavailable),
     (Answer(status=413, body=HTML), Unavailable),
+    (Answer(status=403, body=OTHER), Unavailable),
     (Answer(status=409, error="Conflict"), Unavailable),
     (Answer(body=HTML), Unavailable),
     (Answer({"no": "message"}), Unavailable),

@@ -7,7 +7,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import Rejected, StoreError, Unavailable
 from kenobot.ports.messages import Attachment
-from tests.integration.telegram.standin import TOKEN, Answer, Box, FakeTelegram, until_idle, update
+from tests.integration.telegram.standin import HTML, OTHER, TOKEN, Answer, Box, FakeTelegram, until_idle, update
 
 
 def _item(number: int, album: str = "a", caption: str = "", user: int = 1, **fields: Any) -> dict[str, Any]:
@@ -100,6 +100,8 @@ async def test_a_file_is_fetched_by_its_id(telegram: FakeTelegram, channel: Tele
     [
         (Answer(status=502, error="Bad Gateway"), Unavailable),
         (Answer(status=404, error="Not Found"), Rejected),
+        (Answer(status=403, body=HTML), Unavailable),
+        (Answer(status=403, body=OTHER), Unavailable),
     ],
 )
 async def test_a_file_that_is_not_handed_over(

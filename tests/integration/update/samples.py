@@ -1,7 +1,8 @@
 """A small home, what a newer version would do to it, and what of it has to survive."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -33,10 +34,17 @@ def store_message(home: Home, text: str) -> None:
         connection.commit()
 
 
-def migrate_further(home: Home) -> None:
-    """Do what the start of a version with one more migration does."""
+@contextmanager
+def newer_version() -> Iterator[None]:
+    """Be a version with one more migration."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrate, "migrations", lambda: [*_SHIPPED(), (NEWEST + 1, _MORE)])
+        yield
+
+
+def migrate_further(home: Home) -> None:
+    """Do what the start of a newer version does."""
+    with newer_version():
         migrate.migrate(home.database, home.backups)
 
 

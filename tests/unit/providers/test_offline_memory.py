@@ -171,6 +171,36 @@ def test_an_empty_memory_says_so() -> None:
     assert ask("what do you know about me?", system="You are kind.") == phrased("nothing_at_all", "en")
 
 
+@pytest.mark.parametrize(
+    ("question", "line", "said"),
+    [
+        ("where did I live?", "2026-01-02, until 2026-02-03", "“I live in Rome” (2026-01-02, until 2026-02-03)"),
+        ("¿dónde vivía?", "2026-01-02, until 2026-02-03", "«I live in Rome» (2026-01-02, hasta 2026-02-03)"),
+        (
+            "where did I live?",
+            "2026-01-02, told before, replaced 2026-02-03",
+            "“I live in Rome” (2026-01-02, told before, replaced 2026-02-03)",
+        ),
+        (
+            "¿dónde vivía?",
+            "2026-01-02, told before, replaced 2026-02-03",
+            "«I live in Rome» (2026-01-02, dicho antes, sustituido 2026-02-03)",
+        ),
+    ],
+)
+def test_what_was_replaced_is_quoted_with_its_end(question: str, line: str, said: str) -> None:
+    """In the language of the question; whether it ever was so is left open where that is not known."""
+    assert ask(question, report=f"{FOUND}- I live in Rome _({line})_").splitlines()[1:] == [f"- {said}"]
+
+
+def test_what_was_replaced_is_nothing_in_view() -> None:
+    """What a prompt shows of former memories is not part of all that is remembered."""
+    memory = (
+        "### Remembered about this\n- I like tea\n\n### Replaced since\n- I like milk _(2026-01-02, until 2026-02-03)_"
+    )
+    assert ask("what do you know about me?", system=memory).splitlines()[1:] == ["- “I like tea”"]
+
+
 def test_guidance_for_this_turn_is_not_a_memory() -> None:
     """The scratchpad ends where the next heading of the context block begins."""
     context = "### Working memory (updated just now)\n- paint\n\n### Onboarding\nAsk:\n\n- tea or coffee"

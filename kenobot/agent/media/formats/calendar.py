@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -33,14 +34,26 @@ _METHODS = {"REQUEST": "Invitation", "CANCEL": "Cancelled", "REPLY": "Answer to 
 _ATTENDANCE = {"ACCEPTED": "accepts", "DECLINED": "declines", "TENTATIVE": "accepts for now"}
 
 
-def calendar_lines(raw: bytes) -> Iterator[str]:
-    """Iterate over the lines of a calendar's events, the earliest first."""
+def calendar_lines(raw: bytes, now: datetime | None = None) -> Iterator[str]:
+    """Iterate over the lines of a calendar's events, the earliest first.
+
+    now: of an event whose times no rule alone tells, those from then on; of too many events, what is to come. None for
+    all from its beginning.
+    """
     found: list[tuple[str, str]] = []
     for calendar in _read(raw):
-        found += [(line[2:18], line) for line in _events(calendar)]
+        found += [(line[2:18], line) for line in _events(calendar, now)]
     found.sort(key=lambda each: each[0])
     yield f"Calendar, events: {len(found)}"
+    if now is not None and len(found) > _MOST:
+        found = [each for each in found if not _is_over(each[1], now)] or found
     yield from (line for _, line in found[:_MOST])
+
+
+def _is_over(line: str, now: datetime) -> bool:
+    """Return whether the event of a line comes no more, as far as its day tells."""
+    event = EVENT.fullmatch(line)
+    return event is not None and not event["rule"] and event["day"] < f"{now - timedelta(days=1):%Y-%m-%d}"
 
 
 def invitation_lines(raw: bytes) -> Iterator[str]:
@@ -94,7 +107,7 @@ def _read(raw: bytes) -> "list[Calendar]":
     return list(Calendar.from_ical(raw.decode("utf-8-sig", "replace"), multiple=True))
 
 
-def _events(calendar: "Calendar") -> Iterator[str]:
+def _events(calendar: "Calendar", now: datetime | None) -> Iterator[str]:
     by_uid: dict[str, list[Component]] = {}
     for event in calendar.walk():
         if event.name in ("VEVENT", "VTODO") and str(event.get("STATUS", "")).upper() not in ("CANCELLED", "COMPLETED"):
@@ -111,11 +124,14 @@ def _events(calendar: "Calendar") -> Iterator[str]:
             zone = _zone_of(start, recurs=True)
             yield _line(first, start.dt, zone, _rule_of(first["RRULE"], zone))
         else:
-            yield from _each_time(calendar, events, start)
+            yield from _each_time(calendar, events, start, now)
 
 
-def _each_time(calendar: "Calendar", events: "list[Component]", start: Any) -> Iterator[str]:
-    """Iterate over the times of an event that come by more than a rule."""
+def _each_time(calendar: "Calendar", events: "list[Component]", start: Any, now: datetime | None) -> Iterator[str]:
+    """Iterate over the times of an event that come by more than a rule: those to come, of one that is over the first.
+
+    Those of the day before `now` count as well, because a day begins earlier in other zones.
+    """
     import recurring_ical_events  # noqa: PLC0415 - an extra
     from icalendar import Calendar  # noqa: PLC0415
 
@@ -124,12 +140,18 @@ def _each_time(calendar: "Calendar", events: "list[Component]", start: Any) -> I
         alone.add_component(zone)
     for event in events:
         alone.add_component(event)
-    name = _zone_of(start, recurs=True)
-    begin = start.dt
-    for number, event in enumerate(recurring_ical_events.of(alone).between(begin, begin + _AHEAD)):
-        if number == _MOST_TIMES:
-            return
+    name, begin, recurring = _zone_of(start, recurs=True), start.dt, recurring_ical_events.of(alone)
+    lately = begin if now is None else max(begin, _as_kind_of(begin, now - timedelta(days=1)))
+    times = islice(recurring.between(lately, lately + _AHEAD), _MOST_TIMES) if lately > begin else ()
+    for event in [*times] or islice(recurring.between(begin, begin + _AHEAD), _MOST_TIMES):
         yield _line(event, event["DTSTART"].dt, name)
+
+
+def _as_kind_of(begin: date, moment: datetime) -> date:
+    """Return a moment as a value that can be compared with the begin of an event: a day, a local time or a time."""
+    if not isinstance(begin, datetime):
+        return moment.date()
+    return moment if begin.tzinfo is not None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _write_moment(moment: date, zone: str) -> str:

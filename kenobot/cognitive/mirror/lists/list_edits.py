@@ -97,6 +97,8 @@ class ListFileEdit(ListFile):
         chunks = lines.chunks
         standing: dict[int, int | None] = {}
         self._spared.update(self._edits.left)
+        left = (was for how, was in self._edits.origins.values() if how in ("kept", "moved", "copied"))
+        self._spared.update(was for was in left if was is not None)
         for line, (at, text) in enumerate(zip(lines.places, lines.new, strict=True)):
             how, was = self._edits.origins.get(line, ("added", None))
             mark = list_layout.fact_mark(self.role.kind, chunks[at])
@@ -288,8 +290,8 @@ class ListFileEdit(ListFile):
             tags=tuple(map(str, json.loads(before.tags))),
         )
         by = mark.by if mark is not None else ""
-        context = replace(self._context, day=before.day if stays else self._context.day, speaker_name=by)
-        decision = supersede(self.connection, was, candidate, context)
+        context = replace(self._context, speaker_name=by)
+        decision = supersede(self.connection, was, candidate, context, keeps_day=stays)
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
         is_elsewhere = known is not None and known.id == decision.record != was  # and goes on standing there

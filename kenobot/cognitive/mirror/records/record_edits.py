@@ -276,11 +276,18 @@ class _Edit:
             tags=_tags(json.loads(values["tags"])),
             importance=values["importance"] if "importance" in front else None,
         )
-        context = self._context if slot else replace(self._context, day=record.day)
         if slot or record.status != "active":
+            context = self._context if slot else replace(self._context, day=record.day)
             decision = admit(self._connection, candidate, context)
         else:
-            decision = supersede(self._connection, record.id, candidate, context)
+            decision = supersede(
+                self._connection,
+                record.id,
+                candidate,
+                self._context,
+                keeps_day=True,
+                keeps_due="attributes" not in front,
+            )
         if decision.record is None:
             forget(self._connection, record.id, (record.scope,), self._context)
             return EditOutcome(touched + 1, None, f"memory does not take it in: {decision.reason}")

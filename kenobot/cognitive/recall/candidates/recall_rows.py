@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import AMONG, FACTS, LISTED, LIVE
@@ -89,6 +90,69 @@ def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) 
         (json.dumps(ids), *scopes),
     )
     return {row[0]: row[1] for row in rows}
+
+
+class FormerRow(NamedTuple):
+    """A record that gave way. found: the record that was found; by: the one that took its place, and how."""
+
+    found: int
+    id: int
+    by: int
+    how: str
+
+
+def list_former(connection: Connection, ids: Sequence[int], reach: Scopes) -> list[FormerRow]:
+    """List the facts that these took the place of, and so on, in their scopes: of each the nearest first.
+
+    how: the kind of the event that last ended it, and its reason where a night did that: "superseded sleep KEY".
+    """
+    where, scopes = scope_filter(reach)
+    rows = connection.execute(
+        "WITH RECURSIVE older (head, id, newer, steps) AS (SELECT src, dst, src, 1 FROM link "
+        f"WHERE type = 'supersedes' AND src {AMONG} UNION SELECT head, dst, older.id, steps + 1 FROM older "
+        f"JOIN link ON src = older.id AND type = 'supersedes' WHERE steps < {_STEPS}) "
+        "SELECT head, record.id, newer, (SELECT type || iif(actor = 'sleep', "
+        "' sleep ' || coalesce(json_extract(data, '$.said.key'), ''), '') FROM event WHERE record_id = record.id "
+        "AND json_extract(data, '$.was.status') IS NOT NULL ORDER BY event.id DESC LIMIT 1) FROM older "
+        "JOIN record USING (id) JOIN record AS top ON top.id = head AND top.scope = record.scope "
+        f"WHERE record.status IN ('superseded', 'invalidated') AND record.{FACTS} AND +record.{where} ORDER BY steps",
+        (json.dumps(list(ids)), *scopes),
+    )
+    return [FormerRow(row[0], row[1], row[2], row[3] or "") for row in rows]
+
+
+class FormerText(NamedTuple):
+    """The words of a record until a moment, when those of another, `by`, took their place."""
+
+    id: int
+    text: str
+    by: int
+    at: str
+
+
+def list_former_texts(connection: Connection, ids: Sequence[int], reach: Scopes) -> list[FormerText]:
+    """List the former words of these facts, and of those that these speak against, the newest first."""
+    where, scopes = scope_filter(reach)
+    among = json.dumps(list(ids))
+    rows = connection.execute(
+        "SELECT record.id, json_extract(data, '$.was.text'), json_extract(data, '$.said.values.other'), at "
+        "FROM event JOIN record ON record.id = record_id WHERE record_id IN (SELECT value FROM json_each(?) UNION "
+        f"SELECT dst FROM link WHERE type = 'contradicts' AND src {AMONG}) AND event.type = 'amended' "
+        "AND json_extract(data, '$.said.key') = 'reasons.other_says_otherwise' "
+        "AND json_extract(data, '$.was.text') IS NOT NULL "
+        f"AND record.status = 'active' AND record.{FACTS} AND +record.{where} ORDER BY event.id DESC",
+        (among, among, *scopes),
+    )
+    return [FormerText(row[0], row[1], int(row[2] or 0), row[3]) for row in rows]
+
+
+def select_forgotten_keys(connection: Connection, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Select those of these scopes and keys of words by which something was forgotten."""
+    return {
+        (scope, key)
+        for scope, key in dict.fromkeys(keys)
+        if any(each.status == "forgotten" for each in records.list_ended_with_key(connection, scope, key, 8))
+    }
 
 
 def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[int, str]:

@@ -15,9 +15,17 @@ from kenobot.cognitive.recall.prompt.full_load import FullLoader, Scratchpad, re
 from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results import render
-from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import (
+    NO_MEMORY,
+    FormerMemory,
+    MemoryPack,
+    MemoryQuery,
+    RecalledMemory,
+    SearchReport,
+)
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import events, records
+from kenobot.language.question.question import parse_question
 from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import Score
 from kenobot.ports.records import Record
@@ -38,9 +46,9 @@ class MemoryReader:
     def searches(self, omitted: int, text: str = "") -> bool:
         """Return whether a message is searched for: the full load omits some of memory, or it asks.
 
-        What is asked may have been said and not remembered.
+        What is asked may have been said and not remembered, or have been replaced.
         """
-        return self._index is not None and (omitted > 0 or is_question(text))
+        return self._index is not None and (omitted > 0 or is_question(text) or _asks_past(text))
 
     def load(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
         """Load what the frozen beginning of a prompt shows."""
@@ -64,7 +72,8 @@ class MemoryReader:
         from kenobot.cognitive.recall.search.recall import recall_with_queries  # noqa: PLC0415 - not needed to start
 
         report = recall_with_queries(connection, self._index, query)
-        return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY
+        tells = report.shown or report.former or (query.question.asks and not query.all_shown)
+        return search_pack(report) if tells else NO_MEMORY
 
     def judge(self, query: MemoryQuery, memories: Sequence[RecalledMemory]) -> Mapping[int, float] | None:
         """Estimate how likely each memory that a search found answers its question; None where that is not known."""
@@ -124,13 +133,27 @@ class MemoryReader:
         return search_pack(report)
 
     @staticmethod
+    def find_former(connection: Connection, found: Sequence[Record], query: MemoryQuery) -> tuple[FormerMemory, ...]:
+        """Find what these records took the place of, where the query asks for what was so before."""
+        from kenobot.cognitive.recall.search.former import find_former  # noqa: PLC0415 - seldom needed
+
+        return find_former(connection, found, query, query.budget or query.policy.recall.budget)
+
+    @staticmethod
     def as_recalled(record: Record, zone: ZoneInfo) -> RecalledMemory:
         """Return a record as a search shows what it found by its subject."""
         line = render.render_memory(record, record.confidence, zone)
         return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
 
 
+def _asks_past(text: str) -> bool:
+    question = parse_question(text)
+    return question.asks_past and question.asks
+
+
 def _shows_everything(connection: Connection, query: MemoryQuery) -> bool:
-    """Return whether the prompt shows all memories and all talk, as in a home that is new."""
+    """Return whether the prompt shows all memories and all talk, as in a home that is new; not what was replaced."""
     first = query.from_message
-    return query.all_shown and first is not None and not has_other_talk(connection, query.session, first)
+    if not query.all_shown or first is None or query.asks_past:
+        return False
+    return not has_other_talk(connection, query.session, first)

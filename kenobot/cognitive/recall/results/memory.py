@@ -50,7 +50,8 @@ class MemoryQuery:
     prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
     memories, so that only turns are news. force: search also where the message calls for nothing. marks: how much each
     record helps to answer, 0 to 1, by a reranker; then no other is shown. also: further queries for what answers it.
-    trace: collects what became of candidates.
+    trace: collects what became of candidates. account: who asks in a group, of whose past alone more is told; "" in
+    private.
     """
 
     text: str
@@ -73,6 +74,7 @@ class MemoryQuery:
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
     also: tuple[str, ...] = ()
     trace: "RecallTrace | None" = None
+    account: str = ""
     policy: Policy = DEFAULT
 
     @property
@@ -84,6 +86,11 @@ class MemoryQuery:
     def scopes(self) -> tuple[str, ...]:
         """The scopes within reach by name."""
         return scope_names(self.reach) or ()
+
+    @property
+    def asks_past(self) -> bool:
+        """Return whether it asks for what was so before, as of now."""
+        return self.as_of is None and self.question.asks_past and (self.force or self.question.asks)
 
     @property
     def quotes_exchanges(self) -> bool:
@@ -200,6 +207,22 @@ class Excerpt:
         return only_asks(self.turn.text)
 
 
+@dataclass(frozen=True, slots=True)
+class FormerMemory:
+    """A memory in whose place there is now one that was found, or one on the way to it.
+
+    record: as it was. ended: the day on which it gave way, YYYY-MM-DD. held: it was so until then, as far as was told;
+    otherwise it was said before, and may never have been so. partly: a part of its words still holds.
+    """
+
+    record: Record
+    ended: str
+    held: bool
+    partly: bool = False
+    line: str = ""
+    tokens: int = 0
+
+
 FoundItem = RecalledMemory | Excerpt
 """A memory or a quoted turn that a search found."""
 
@@ -213,7 +236,7 @@ class SearchReport:
     question or vectors. near: `level` by how near what was found comes alone, whether or not it was judged to answer.
     need: how much of memory the message calls for. dropped: how many were left out, by reason.
     shown: what was chosen, the likeliest to answer first. candidates: the best memories that the prompt does not show
-    yet, also those without room.
+    yet, also those without room. former: of a question for the past, the memories before these.
     """
 
     level: ConfidenceLevel = "none"
@@ -227,6 +250,7 @@ class SearchReport:
     dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn
     budget: int = 0
     candidates: tuple[RecalledMemory, ...] = ()
+    former: tuple[FormerMemory, ...] = ()
 
     @property
     def memories(self) -> tuple[RecalledMemory, ...]:
@@ -241,7 +265,7 @@ class SearchReport:
     @property
     def tokens(self) -> int:
         """Tokens of all that was chosen, at most the budget."""
-        return sum(item.tokens for item in self.shown)
+        return sum(item.tokens for item in (*self.shown, *self.former))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryPack, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, FormerMemory, MemoryPack, RecalledMemory, SearchReport
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.fingerprint import OWNER_SUBJECT
@@ -16,6 +16,10 @@ from kenobot.ports.records import Record
 _UNSURE = 0.4
 CLIPPED = " […]"
 """End of a line that was cut."""
+FORMER_HEADING = (
+    "### Replaced since\n"
+    "_No longer so. “until” says until when it was so; “told before” leaves open whether it ever was._"
+)
 _NAME = 60  # characters of a name in a heading
 _NOTHING = (
     "_Beyond what is shown here, nothing is remembered that seems to be about this message. When asked, say so; "
@@ -84,6 +88,14 @@ def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
     return f"- {render_record(record)} _({', '.join(marks)})_"
 
 
+def render_former(former: FormerMemory, zone: ZoneInfo) -> str:
+    """Render what was remembered before, with its day, and until when it was so, or only that it was told before."""
+    told = datetime.fromisoformat(former.record.valid_from or former.record.created).astimezone(zone).date()
+    end = f"until {former.ended}" if former.held else f"told before, replaced {former.ended}"
+    part = "in part " if former.partly else ""
+    return f"- {render_record(former.record)} _({told.isoformat()}, {part}{end})_"
+
+
 def subject_heading(subject: str) -> str:
     """Render the heading above the memories of one subject."""
     if subject in ("", OWNER_SUBJECT):
@@ -117,6 +129,8 @@ def render_search(report: SearchReport) -> str:
         sections.append("### Said earlier\n" + "\n".join(_by_exchange(report.excerpts)))
     if report.memories and isinstance(report.shown[0], Excerpt):
         sections.reverse()
+    if report.former:
+        sections.append("\n".join([FORMER_HEADING, *(each.line for each in report.former)]))
     if not sections and report.need == "full" and not report.dropped.get("on show already"):
         return _NOTHING
     if sections and report.answer_probability is not None and report.level in _DOUBTS:
@@ -136,7 +150,7 @@ def search_pack(report: SearchReport) -> MemoryPack:
     """Make the section that shows a search."""
     return MemoryPack(
         {"recalled": render_search(report)},
-        tuple(item.line for item in report.shown),
+        tuple(item.line for item in (*report.shown, *report.former)),
         tuple(MemoryEntry(memory.record.id, "recalled", memory.explain()) for memory in report.memories),
         search=report,
     )

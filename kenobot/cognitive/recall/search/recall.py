@@ -34,6 +34,7 @@ from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import is_told_together, keep_fitting, keep_on_topic, turns_fit
+from kenobot.cognitive.recall.search.former import find_former
 from kenobot.cognitive.recall.search.judge import (
     CONFIDENCE_LEVELS,
     answer_level,
@@ -103,6 +104,8 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     halves = quote_other_halves(connection, index, found, turns, sieve, room)
     shown = [each for each in (*found, *halves) if not each.on_show]
     shown = put_current_beside(connection, shown, hits.past, sieve, room - sum(each.tokens for each in shown))
+    left = room - sum(each.tokens for each in shown)
+    former = find_former(connection, [each.record for each in memories], query, left)
     return replace(
         empty,
         level=level,
@@ -114,6 +117,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),
         candidates=tuple(fresh[: 2 * query.most_memories]),
+        former=former,
     )
 
 
@@ -203,7 +207,7 @@ def _search(
     """Search for a message by its words, by names and by vectors; return it parsed, with the candidates."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
-    parsed = parse_query(query.question, query.preceding_text)
+    parsed = parse_query(query.question.with_present, query.preceding_text)
     names: list[str] = []
     if relationships := query.question.relationships:
         names = index.read(lambda side: find_names(connection, side, query.reach, relationships), names)
@@ -391,6 +395,7 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
         score=max(report.score for report in (first, *others)),
         shown=tuple(shown),
         candidates=tuple(_fuse_candidates(shown, candidates))[: 2 * query.most_memories],
+        former=next((report.former for report in (first, *others) if report.former), ()),
     )
 
 

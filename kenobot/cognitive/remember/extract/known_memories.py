@@ -6,8 +6,10 @@ from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.store import records, term_index
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.names import label_id
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
@@ -80,11 +82,24 @@ def select_told(
 
 
 def live_memories(connection: Connection, *, scope: str) -> list[Record]:
-    """Select the newest live facts of a scope, oldest first: those that words may end."""
+    """Select the newest live facts of a scope, oldest first: those that may be over."""
     ids = [number for number, _ in records.iterate_newest_live(connection, (scope,), _LATEST)]
     found = records.by_ids(connection, ids, (scope,)).values()
     facts = (record for record in found if record.form in ("note", "episode"))
     return sorted(facts, key=lambda record: (record.valid_from, record.id))
+
+
+def live_memories_of(connection: Connection, turn: ConversationTurn) -> list[Record]:
+    """Select the newest live facts that rules may end by a turn, oldest first.
+
+    In a group those alone that its own account told, and nobody else.
+    """
+    found = live_memories(connection, scope=turn.scope)
+    if not (turn.account and turn.scope.startswith("chat:")):
+        return found
+    written = conversation.authors(connection, {number for record in found for number in record.source_message_ids})
+    own = {number for number, account in written.items() if label_id(account) == turn.speaker_id}
+    return [record for record in found if record.source_message_ids and own.issuperset(record.source_message_ids)]
 
 
 def changeable_memories(connection: Connection, *, scope: str, text: str) -> list[Record]:

@@ -28,12 +28,16 @@ _OUTSIDE = "said by others, not the user's word"
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBatch:
-    """Turns of one session and scope, in order, with memories to compare. day: the owner's today."""
+    """Turns of one session and scope, in order, with memories to compare. day: the owner's today.
+
+    event: the newest when those memories were read.
+    """
 
     turns: tuple[ConversationTurn, ...]
     known: tuple[Record, ...]
     day: date
     guidelines: str = ""
+    event: int = 0
 
 
 def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:

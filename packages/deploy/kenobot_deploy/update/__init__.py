@@ -42,7 +42,7 @@ _STEPS = 4
 _EXPORT = ("memory", "export", "-")
 _BACK = (
     "Return to version {version}? What was said and learned since the update is kept in a folder of the home, and not "
-    "remembered. [y/N] "
+    "remembered; what was erased since is there again. Reminders stay as they are, and so does who is let in. [y/N] "
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.remember.admit import admit, check_action, parse_action
+from kenobot.cognitive.remember.admit import admit, check_action, correct, parse_action
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.sleep.improve.guidelines import outcome_prior
@@ -178,9 +178,10 @@ def superseded(case: Case) -> Outcome:
 
 
 def update_note(case: Case) -> Outcome:
+    """A note is put right, and put back: neither of its wordings is kept out."""
     with open_memory() as connection:
         first = _say(connection, case.input["before"])
-        _say(connection, case.input["after"], days=1)
+        correct(connection, number_of(first), case.input["after"], SCOPE, NOW)
         again = _say(connection, case.input["after"], days=2)
         back = _say(connection, case.input["before"], days=3)
         found = {

@@ -1,5 +1,6 @@
 """A calendar file is read, shown as a list, and its events become reminders on a yes."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,18 @@ DTSTART{start}
 END:VEVENT
 END:VCALENDAR
 """
+_SERIES = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:x
+BEGIN:VEVENT
+UID:1
+SUMMARY:Stand-up
+DTSTART{start}
+RRULE:FREQ=DAILY{end}
+EXDATE{left_out}
+END:VEVENT
+END:VCALENDAR
+"""
 
 
 def test_events_are_read_with_their_zones_and_recurrences() -> None:
@@ -38,6 +51,57 @@ def test_events_are_read_with_their_zones_and_recurrences() -> None:
         "- 2026-12-10 10:00 (zone not known: Customized Time Zone; FREQ=WEEKLY): Custom weekly",
         "- 2026-12-21 10:00 (Europe/Madrid): Team",
     ]
+
+
+@pytest.mark.parametrize(
+    ("start", "left_out", "lines"),
+    [
+        (
+            ";TZID=Europe/Madrid:20240108T093000",
+            ";TZID=Europe/Madrid:20260216T093000",
+            ["- 2026-02-15 09:30 (Europe/Madrid): Stand-up", "- 2026-02-17 09:30 (Europe/Madrid): Stand-up"],
+        ),
+        (
+            ":20240108T093000",
+            ":20260216T093000",
+            ["- 2026-02-15 09:30 (local time): Stand-up", "- 2026-02-17 09:30 (local time): Stand-up"],
+        ),
+        (
+            ";VALUE=DATE:20240108",
+            ";VALUE=DATE:20260216",
+            ["- 2026-02-15 (all day): Stand-up", "- 2026-02-17 (all day): Stand-up"],
+        ),
+    ],
+)
+def test_of_a_series_that_has_run_for_long_what_is_to_come_is_read(start: str, left_out: str, lines: list[str]) -> None:
+    """One that leaves out a day is read time by time, sixty from today; of one that is over the first stay."""
+    now = datetime(2026, 2, 15, 15, 30, tzinfo=UTC)
+    running = _SERIES.format(start=start, left_out=left_out, end="").encode()
+    found = [line for line in calendar_lines(running, now) if "2026-02-14" not in line]
+    assert found[1:3] == lines
+    assert found[0] == "Calendar, events: 60"
+    end = ";COUNT=3"
+    over = _SERIES.format(start=start, left_out=left_out, end=end).encode()
+    assert [line[2:12] for line in calendar_lines(over, now)][1:] == ["2024-01-08", "2024-01-09", "2024-01-10"]
+
+
+def test_of_the_events_of_years_what_is_to_come_is_read() -> None:
+    """As a calendar that is exported whole has them; how many there are in all is said."""
+    event = "BEGIN:VEVENT\nUID:{name}\nSUMMARY:{name}\nDTSTART:{day}T090000Z\nEND:VEVENT\n"
+    events = [event.format(name=f"Old {n}", day=f"2025{n % 12 + 1:02}{n % 28 + 1:02}") for n in range(600)]
+    events.append(event.format(name="Dentist", day="20260301"))
+    raw = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{''.join(events)}END:VCALENDAR\n".encode()
+    now = datetime(2026, 2, 15, 15, 30, tzinfo=UTC)
+    assert [*calendar_lines(raw, now)] == ["Calendar, events: 601", "- 2026-03-01 09:00 (UTC): Dentist"]
+
+
+async def test_a_series_that_has_run_for_long_is_offered(tmp_path: Path) -> None:
+    """Though it began two years ago and leaves out a day."""
+    series = _SERIES.format(start=":20240108T093000Z", left_out=":20260216T093000Z", end="").encode()
+    scene, _ = media_scene(tmp_path, {"d": series}, clock=ManualClock())
+    async with scene:
+        told = await scene.say("", attachments=(document("work.ics"),))
+        assert "Sunday 15 February" in told and "Tuesday 17 February" in told and "Monday 16 February" not in told
 
 
 @pytest.mark.parametrize("name", ["a: b (c; d)", "x\\ny", "- 2026-01-01 (UTC): z", "ñ" * 300, ""])

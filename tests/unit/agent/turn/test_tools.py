@@ -533,11 +533,11 @@ async def test_a_result_that_cannot_be_stored_is_not_fetched_again(
     """The disk is waited for; the tool has run."""
     tool, append, fails = Tool("42", effects), turn_steps.append_step, [True, True]
 
-    def failing(connection, message, number, step, at):  # type: ignore[no-untyped-def]
+    def failing(connection, message, number, step, at, **more):  # type: ignore[no-untyped-def]
         if isinstance(step, ToolResult) and fails:
             fails.pop()
             raise StoreFull("no space")
-        append(connection, message, number, step, at)
+        append(connection, message, number, step, at, **more)
 
     monkeypatch.setattr(turn_steps, "append_step", failing)
     async with Scene(tmp_path, [calls("a"), "It is 42."], tools=[tool]) as scene:

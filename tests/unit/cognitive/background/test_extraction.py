@@ -5,9 +5,15 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from kenobot.cognitive.control.forget import plan_purge
+from kenobot.cognitive.mirror.cleanup import execute_purge
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.gateway.access import Roster
 from kenobot.providers.offline import OfflineProvider
-from kenobot_testing.clock import EagerClock
+from kenobot.storage.connection import connect
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.transactions import transaction
+from kenobot_testing.clock import START, EagerClock
 from tests.scene import Scene
 from tests.unit.cognitive.background.extraction_talk import Minds, facts, live, lyon, read, tick
 
@@ -234,3 +240,30 @@ async def test_what_is_erased_while_it_is_read_leaves_no_trace(tmp_path: Path) -
         await tick(scene)
         assert await read(scene) == 2
         assert await live(scene) == []
+
+
+async def test_what_is_purged_while_a_model_compares_comes_back_by_no_fact(tmp_path: Path) -> None:
+    """The model was shown it among the memories that a turn may repeat; the turn is read anew without it."""
+    known = "The user opens the mill with Zanzibar"
+    provider = Minds(lambda _: "[]", f"Noted. <memory>{known}</memory>")
+    async with Scene(tmp_path, provider=provider, extraction=True) as scene:
+        await scene.say("I prefer that you note what I told you of the mill")
+
+        def purge(asked: str) -> str:
+            if "Zanzibar" not in asked:
+                return "[]"
+            with closing(connect(scene.home.database)) as connection, transaction(connection):
+                number = connection.execute("SELECT id FROM record WHERE text = ?", (known,)).fetchone()[0]
+                doomed = plan_purge(connection, number, ALL_SCOPES)
+                assert doomed is not None
+                execute_purge(connection, doomed, ALL_SCOPES, AdmitContext(START, "2026-02-13", "owner", "cli"))
+            return facts({"text": "With Zanzibar the user opens the mill's gate"})
+
+        provider._replies = ["All right."]
+        provider._asked = 0
+        provider._read = purge
+        await scene.say("I prefer to walk to the mill")
+        await tick(scene)
+        assert "Zanzibar" in provider.asked[-2] and "Zanzibar" not in provider.asked[-1]
+        assert await live(scene) == []
+        assert await read(scene) == 4

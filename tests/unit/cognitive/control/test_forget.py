@@ -89,6 +89,64 @@ async def test_what_tells_it_again(database: Database, record: str, text: str, t
     await database.write(work)
 
 
+@pytest.mark.parametrize(
+    ("record", "subject", "message"),
+    [
+        ("My sister Ana works at Google in Madrid", "ana", "My sister Eva works at Google in Madrid"),
+        ("My sister Ana works at Google in Madrid", "", "My sister Eva works at Google in Madrid"),
+        ("Ana trabaja en Google en Madrid", "ana", "Eva trabaja en Google en Madrid"),
+        ("Mi piso de Madrid cuesta 700 euros al mes", "", "Mi piso de Madrid cuesta 800 euros al mes"),
+        ("My flight from Madrid leaves on Friday at noon", "", "My flight from Madrid leaves on Sunday at noon"),
+    ],
+)
+async def test_what_is_said_of_another_is_not_hidden(
+    database: Database, record: str, subject: str, message: str
+) -> None:
+    """A message that has another name, number or day in it says something else, also before anything is learned of it;
+    and so does the reply that quotes it."""
+
+    def work(connection: Connection) -> None:
+        say(connection, 1, record)
+        say(connection, 2, message, f"I'll remember: “{message}”.")
+        say(connection, 3, f"Remember this? {record}. {message}.")
+        number = learn(connection, record, 1, subject=subject)
+        assert forget(connection, number, OWNER, LATER)
+        assert veiled(connection) == {1, 3}
+
+    await database.write(work)
+
+
+@pytest.mark.parametrize(
+    ("record", "other"),
+    [
+        ("Mi médico de cabecera es el doctor Ruiz", "Mi dentista de cabecera es el doctor Ruiz"),
+        ("my sister ana works at google in madrid", "my sister eva works at google in madrid"),
+    ],
+)
+async def test_what_told_another_memory_stays(database: Database, record: str, other: str) -> None:
+    """A message that taught a live memory with the same words stays, its reply too, and a purge leaves it; what quotes
+    the forgotten one beside it is hidden."""
+
+    def work(connection: Connection) -> None:
+        say(connection, 1, record)
+        say(connection, 2, other, f"I'll remember: “{other}”.")
+        first = learn(connection, record, 1)
+        second = learn(connection, other, 2)
+        plan = plan_purge(connection, first, OWNER)
+        assert plan is not None
+        assert plan.turns == (1,)
+        say(connection, 3, "which ones?", f"“{record}” and “{other}”")
+        known = records.get(connection, first, OWNER)
+        assert known is not None
+        assert turns_telling(connection, known) == [1, 3]
+        assert forget(connection, second, OWNER, LATER)
+        assert veiled(connection) == {2, 3}
+        assert forget(connection, first, OWNER, LATER)
+        assert veiled(connection) == {1, 2, 3}
+
+    await database.write(work)
+
+
 async def test_copies_go_along(database: Database) -> None:
     """What repeats it word for word, in this chat or within a longer text, but never in another's memory."""
 

@@ -157,15 +157,18 @@ def test_what_others_wrote_is_never_core_and_no_preference(memory: Connection) -
     [
         ("User lives in Austin", "User lives in Denver"),
         ("User lives in Austin", "El usuario vive en Denver"),
-        ("Vivo en Madrid", "Me he mudado a Valencia"),
-        ("The deploy window is Friday", "The deploy window is Tuesday"),
-        ("User favorite language is Python", "User favorite language is Rust"),
+        ("Vivo en Madrid", "Ahora vivo en Valencia"),
+        ("The deploy window is Friday", "The deploy window is now Tuesday"),
+        ("My favorite language is Python", "My favorite language is Rust now"),
         ("Laura is 34 years old", "Laura is 35 years old"),
-        ("The API port is 8080", "The API port is 9090"),
+        ("The API port is 8080", "The API port is 9090 now"),
     ],
 )
 def test_another_value_takes_the_place_of_the_old_one(memory: Connection, before: str, after: str) -> None:
-    """Also when nobody has taken the sentence apart; the old value is history, with its end."""
+    """Also when nobody has taken the sentence apart: of what there is one of, or with a word of change.
+
+    The old value is history, with its end.
+    """
     old = say(memory, before, evidence=(1, 2, 3, 4))
     new = say(memory, after, 9)
     assert live(memory) == [after]

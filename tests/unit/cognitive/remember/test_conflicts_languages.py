@@ -47,7 +47,7 @@ def test_one_value_in_two_languages_is_reinforced(memory: Connection, one: str, 
     [
         ("Vivo en Londres", "I live in Paris"),
         ("My favourite colour is blue", "Mi color favorito es el verde"),
-        ("Mi mujer se llama Carmen", "My wife is called Ana"),
+        ("Me llamo Carmen", "My name is Ana"),
     ],
 )
 def test_another_value_in_the_other_language_takes_its_place(memory: Connection, one: str, other: str) -> None:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.control import undo
+from kenobot.cognitive.control.forget import plan_purge
+from kenobot.cognitive.mirror.cleanup import execute_purge
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import run_rows
@@ -18,9 +21,10 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import sleep_plans
 from kenobot.ports.errors import StoreError
 from kenobot.ports.nights import PHASES, NightProgress, PassResult, SleepRun
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, connect
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.transactions import transaction
 from kenobot_testing.clock import START, EagerClock
 from tests.samples import rows, scalar
 from tests.unit.cognitive.sleep.small_night import (
@@ -338,6 +342,49 @@ async def test_erasing_for_good_reaches_a_night_under_way(tmp_path: Path) -> Non
     assert {each.trouble for each in (await _passed(database)).values()} == {""}
     assert await scalar(database, "SELECT count(*) FROM record WHERE category = 'unclear' AND tags = '[]'") == 0
     await database.close()
+
+
+def _purge_first_unclear(database: Database) -> None:
+    """Purge a record as the command line does beside the night: by a connection of its own."""
+    with closing(connect(database._path)) as connection, transaction(connection):
+        number = connection.execute("SELECT min(id) FROM record WHERE category = 'unclear'").fetchone()[0]
+        doomed = plan_purge(connection, number, ALL_SCOPES)
+        assert doomed is not None
+        execute_purge(connection, doomed, ALL_SCOPES, AdmitContext(START, "2026-02-13", "owner", "cli"))
+
+
+async def test_what_is_purged_while_a_model_is_asked_comes_back_by_no_answer(database: Database) -> None:
+    """The answer to a question that showed it is not saved, only its cost; the pass asks again about what is left."""
+    await database.write(fill)
+    oracle = Oracle()
+
+    async def ask(run: SleepRun, question: ModelQuestion) -> ModelAnswer | None:
+        if not oracle.asked:
+            _purge_first_unclear(database)
+        return await oracle(run, question)
+
+    run = await play(cycle(database, ask, night=(JUDGE,)))
+    first, second = (len(asked.splitlines()) for asked in oracle.asked)
+    assert (first, second) == (4, 3)
+    assert await scalar(database, f"SELECT tokens FROM sleep_run WHERE id = {run.id}") == 14
+    assert [(each.done, each.trouble) for each in (await _passed(database)).values()] == [(3, "")]
+
+
+async def test_what_is_purged_while_a_pass_plans_comes_back_by_no_plan(database: Database) -> None:
+    """What it read before is planned anew, and nothing of that stays."""
+    await database.write(fill)
+    plans: list[int] = []
+
+    def plan(view: NightView) -> Iterator[Change]:
+        changes = list(JUDGE.plan(view))
+        plans.append(len(changes))
+        if len(plans) == 1:
+            _purge_first_unclear(database)
+        yield from changes
+
+    await play(cycle(database, night=(replace(JUDGE, plan=plan),)))
+    assert plans == [4, 3]
+    assert [(each.done, each.skipped) for each in (await _passed(database)).values()] == [(3, 0)]
 
 
 async def test_the_steps_of_a_night_are_told(database: Database) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another, tells_attribute
+from tests.cases import each
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,13 @@ from kenobot.language.question.asked_attributes import find_attribute, find_attr
         ("¿Dónde trabajo?", "employer", ""),
         ("¿A qué me dedico?", "profession", ""),
         ("what do I do for a living?", "profession", ""),
+        ("where did I live before?", "residence", ""),
+        ("¿Dónde vivía antes?", "residence", ""),
+        ("¿Dónde vivía antes mi hermana?", "", "residence"),
+        ("What was my previous address?", "residence", ""),
+        ("¿En qué empresa trabajaba?", "employer", ""),
+        ("Where did Luis work?", "", "employer"),
+        ("¿A qué me dedicaba?", "profession", ""),
         ("Where is the key?", "", ""),
         ("¿Dónde está el vivero?", "", ""),
         ("", "", ""),
@@ -31,3 +39,28 @@ def test_a_question_asks_of_the_speaker_or_of_another(question: str, own: str, o
     """Never taken for the other one: an answer about the wrong person is worse than none."""
     assert find_attribute(question) == own
     assert ("" if own else find_attribute_of_another(question)) == others
+
+
+@each(
+    "text, attribute",
+    [
+        ("my flat is number 12", "residence"),
+        ("Mi piso es el 12", "residence"),
+        ("Vivo en la calle Mayor 5", "residence"),
+        ("I live at 3 High Street", "residence"),
+        ("soy electricista", "profession"),
+        ("Yo soy una ingeniera muy feliz", "profession"),
+        ("I'm an electrician", "profession"),
+        ("I work as a night guard", "profession"),
+        ("my flat is on the market", ""),
+        ("my sister lives in Lyon", ""),
+        ("my brother is an electrician", ""),
+        ("soy celíaco", ""),
+        ("I'm a vegetarian", ""),
+    ],
+)
+def test_a_text_may_tell_an_attribute_without_its_name(text: str, attribute: str) -> None:
+    """Of its speaker alone."""
+    assert [name for name in ("residence", "profession", "age") if tells_attribute(name, text)] == [attribute] * bool(
+        attribute
+    )

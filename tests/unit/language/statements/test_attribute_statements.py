@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.statements.attribute_statements import find_relation, read_attribute
+from kenobot.language.statements.attribute_statements import find_relation, is_single_valued, read_attribute
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,12 @@ def test_an_age_is_told_by_the_birthday_too(text: str, age: str) -> None:
     """In both languages; a number of anything else is none."""
     found = read_attribute(text)
     assert (found.value if found is not None and found.attribute == "age" else "") == age
+
+
+@pytest.mark.parametrize(
+    "name", ["allergies", "hobbies", "children", "Languages", "alergias", "aficiones", "hijos", "dog"]
+)
+def test_what_there_are_many_of_is_known_in_the_plural_too(name: str) -> None:
+    """Two values of it say nothing against each other."""
+    assert not is_single_valued(name)
+    assert is_single_valued("residence")

@@ -9,8 +9,9 @@ pytest.importorskip("mcp")
 
 from mcp.shared.exceptions import MCPError
 
+from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from kenobot.tools.mcp.connection import ConnectionLost, _losing
+from kenobot.tools.mcp.connection import ConnectionLost, _losing, _Redaction
 
 
 @dataclass
@@ -37,5 +38,5 @@ class _Wire:
 )
 def test_a_tool_that_speaks_of_sessions_is_not_run_again(wire: _Wire, words: str, error: type[Exception]) -> None:
     """It has run; only a server over HTTP forgets a session, and says nothing else then."""
-    with pytest.raises(error), _losing(wire):
+    with pytest.raises(error), _losing(wire, _Redaction(McpServerSettings(command="shop"), wire)):
         raise MCPError(-32603, words)

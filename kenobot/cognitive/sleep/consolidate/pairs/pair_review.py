@@ -8,7 +8,8 @@ near texts, is a question. What a model told apart is linked: it is not asked ab
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, word_weight
+from kenobot.cognitive.remember.conflicts import word_weight
+from kenobot.cognitive.remember.new_values import EVENT_CATEGORIES
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs import pair_relation
 from kenobot.cognitive.sleep.consolidate.pairs.conflicts import QUESTION, resolve_conflict

@@ -19,6 +19,7 @@ _QUOTED = 3  # messages that told a memory
 def render_recall(connection: Connection, caller: Caller, report: SearchReport) -> str:
     """Render what was found. Messages that no memory was made of need the scope messages, as in the REST API."""
     lines = [line for memory in report.memories for line in _memory(connection, caller, memory)]
+    lines += [f"before: {flatten(each.line.removeprefix('- '))}" for each in report.former]
     if "messages" in caller.key.scopes:
         zone = caller.services.zone
         for each in report.excerpts:

@@ -1,0 +1,31 @@
+"""Why a memory gave way, by the words that replaced it."""
+
+from kenobot.language.changes.replacement_kind import classify_replacement
+from tests.cases import each
+
+
+@each(
+    "former, current, message, kind",
+    [
+        ("I live in Madrid", "I live in Valencia now", "", "change"),
+        ("I'm vegetarian", "I'm not vegetarian anymore", "", "change"),
+        ("Vivo en Madrid", "Ahora vivo en Valencia", "", "change"),
+        ("Ana vive en Bilbao", "Ana ya no vive en Bilbao, se mudó a Vigo", "", "change"),
+        ("The user lives in Madrid", "The user lives in Valencia", "No, I'm fine. I moved to Valencia.", "change"),
+        ("I work at Acme", "I work at Beta", "I left Acme, I work at Beta", "change"),
+        ("My sister is called Eva", "my sister is called Ana, not Eva", "", "correction"),
+        ("My sister is called Eva", "my sister is called Ana", "no, my sister is called Ana", "correction"),
+        ("Mi hermana se llama Eva", "mi hermana se llama Ana", "No, mi hermana se llama Ana", "correction"),
+        ("My rent is 850", "My rent is 850. Actually it's 900", "", "correction"),
+        ("My rent is 850", "My rent is 900", "I got that wrong, my rent is 900", "correction"),
+        ("I live in Madrid", "I live in Paris, not in Madrid", "", "correction"),
+        ("Vivo en Madrid", "Vivo en París", "me equivoqué, vivo en París", "correction"),
+        ("My birthday is 3 May", "My birthday is 5 May", "My birthday is 5 May", "unknown"),
+        ("I live in Madrid", "I live in Paris", "no, I live in Paris now", "unknown"),
+        ("My keys are on the right", "My keys are on the left", "", "unknown"),
+        ("Vivo en Madrid", "Vivo en París desde 2010", "", "unknown"),
+    ],
+)
+def test_words_tell_of_a_change_or_of_a_mistake(former: str, current: str, message: str, kind: str) -> None:
+    """Those of the sentence that told it; where they tell of neither or of both, nobody can tell."""
+    assert classify_replacement(former, current, message) == kind
