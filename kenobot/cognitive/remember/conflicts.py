@@ -16,7 +16,7 @@ from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import derived_texts
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
 from kenobot.cognitive.remember.nearness import Nearness, band_of
-from kenobot.cognitive.remember.new_values import compare_values, select_of_same_account
+from kenobot.cognitive.remember.new_values import ComparedValues, compare_values, select_of_same_account
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import change
 from kenobot.language.changes.clauses import without_clause
@@ -24,7 +24,7 @@ from kenobot.language.changes.same_statement import find_ended, has_word_of_chan
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.language.fingerprint import OWNER_SUBJECT, key_of, normalize_name, same_value
 from kenobot.language.named_days import days_named
-from kenobot.language.relatives import find_lost_relative
+from kenobot.language.relatives import calls_another, find_lost_relative, is_of_namesake
 from kenobot.language.sentences import split_sentences, without_sentence
 from kenobot.language.similarity import similarity
 from kenobot.language.statements import attribute_statements
@@ -99,7 +99,7 @@ def compare(
     own = {record.id for record in may_end}
     ended, ended_part = _find_plainly_ended(made, may_end)
     valued = [each for each in compare_values(connection, made, verdicts, ended) if each.record.id != but]
-    outdated = [each for each in valued if each.outdated]
+    outdated = _leave_out_namesakes(connection, made, valued, (record for record, *_ in neighbours.values()))
     later = next((each.record for each in outdated if each.record.valid_from > made.said_at), None)
     if later is not None and not made.is_owner_word:
         return Comparison(later=later)
@@ -135,6 +135,17 @@ def compare(
         alike = (each.record for each in valued if each.same and each.record.id not in disputes)
         same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
     return Comparison(same, tuple(disputes.values()), _select_related(rest, policy))
+
+
+def _leave_out_namesakes(
+    connection: Connection, made: RecordDraft, valued: Sequence[ComparedValues], near_by: Iterable[Record]
+) -> list[ComparedValues]:
+    """Leave out outdated records of a person of whom a draft may not tell, because another has the same name."""
+    outdated = [each for each in valued if each.outdated]
+    of_owner = term_index.neighbours(connection, made.scope, OWNER_SUBJECT, made.text) if outdated else ()
+    others = (*near_by, *(each.record for each in valued), *(record for record, _ in of_owner))
+    texts = [record.text for record in others]
+    return [each for each in outdated if not is_of_namesake(made.text, each.record.text, texts)]
 
 
 def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
@@ -216,7 +227,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
     if len(told) != 1:
         return False
     said = {normalize_name(name): value for name, value in _list_said(record).items()}
-    if told.keys() != said.keys():
+    if told.keys() != said.keys() or calls_another(record.text, made.text):
         return False
     return all(
         same_value(said[name], told[name])

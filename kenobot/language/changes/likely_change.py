@@ -94,6 +94,7 @@ _CODE = lazy.regex(r"\b(?=\w*\d)(?=\w*[a-z])\w{4,}\b|\b\d{4,}\b")
 _KINDS = {"time": _TIME, "money": _MONEY, "day": _DAY, "date": _DATE, "code": _CODE}
 _FIRST_PAIR, _APART, _SHIFT, _MASK = 2 * BUCKETS, 40503, 8, WORD_PAIRS - 1
 _VALUES = frozenset({"time", "money", "day", "date", "number"})
+_CLAUSE_END = lazy.regex(r"[,;]\s|\s(?:but|sino|pero)\s")
 _NUMBER = lazy.regex(r"(?<!\w)[£$€]?\d+(?:[.,:]\d+)*")
 _NAME = lazy.regex(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w'-]+|\A[A-ZÁÉÍÓÚÑ][\w-]+(?='s)")
 
@@ -177,15 +178,21 @@ def with_names(standing: Sequence[StandingStatement]) -> list[StandingStatement]
 
 def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -> int | None:
     """Find the last statement of which a message denies the words, or tells another value."""
-    told, said_alone = read_signs(message[:_LONGEST]), tellings(message)
+    said_alone = tellings(message)
+    told = [read_signs(text) for text in dict.fromkeys((message[:_LONGEST], *map(_first_clause, said_alone)))]
     plain = (
         at
         for at, each in enumerate(standing)
-        if _is_plainly_changed(told, read_signs(each.read_text))
+        if any(_is_plainly_changed(one, read_signs(each.read_text)) for one in told)
         or denies_unspaced(message, each.text)
         or any(gives_other_value(telling, each.text) for telling in said_alone)
     )
     return max(plain, default=None)
+
+
+def _first_clause(telling: str) -> str:
+    """Return what a telling says before what it gives as the reason, or names instead."""
+    return _CLAUSE_END.split(telling, maxsplit=1)[0]
 
 
 def _is_plainly_changed(told: Signs, known: Signs) -> bool:

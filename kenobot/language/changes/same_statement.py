@@ -5,9 +5,10 @@ longer", "actually"), names its subject, and differs in nothing but one value of
 in the value of one single-valued attribute. Questions, conditions, quotations and reported speech end nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import dropwhile
 
 from kenobot.core import lazy
 from kenobot.language.changes.clauses import bare_clause, split_clauses, without_clause
@@ -18,7 +19,7 @@ from kenobot.language.dates import MONTHS, WEEKDAYS
 from kenobot.language.fingerprint import is_same_or_more_exact
 from kenobot.language.lexicon import STOPWORDS, word_set
 from kenobot.language.named_days import days_named
-from kenobot.language.relatives import RELATIVES
+from kenobot.language.relatives import RELATIVES, is_of_namesake
 from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.attribute_statements import AttributeStatement, is_single_valued, read_attribute
 from kenobot.language.statements.rule_tables import PHRASES
@@ -32,11 +33,12 @@ _LONGEST_VALUE = 6  # words
 _MARKS = " .,;:!¡¿…\"'«»“”()"
 
 
-def _phrase(name: str) -> str:
-    return rf"(?<![\w'])(?:{PHRASES[name]})(?!\w)"
+def _phrase(*names: str) -> str:
+    return rf"(?<![\w'])(?:{'|'.join(PHRASES[name] for name in names)})(?!\w)"
 
 
-_NOW, _FOR_A_WHILE = lazy.regex(_phrase("now")), lazy.regex(_phrase("for_a_while"))
+_NOW, _FOR_A_WHILE = lazy.regex(_phrase("lasting", "now")), lazy.regex(_phrase("for_a_while"))
+_LASTING = lazy.regex(_phrase("lasting"))
 _NO_LONGER = lazy.regex(_phrase("no_longer"))
 _ANY_MORE = lazy.regex(r"(?<!\w)(?:any ?more|any longer)(?!\w)")
 _CHANGED_TO = lazy.regex(_phrase("changed_to"))
@@ -49,8 +51,8 @@ _EXPANDED = (
     (lazy.regex(r"\bi'm\b"), "i am"),
     (lazy.regex(r"\b(we|you|they)'re\b"), r"\1 are"),
     (lazy.regex(r"\b(i|we|you|they)'ve\b"), r"\1 have"),
-    (lazy.regex(r"\b(?:do|does|did)(?:n't| not)\b"), "not"),
-    (lazy.regex(r"\b(is|are|was|were|has|have|can)(?:n't|not)\b"), r"\1 not"),
+    (lazy.regex(r"\b(?:do|does)(?:n't| not)\b"), "not"),
+    (lazy.regex(r"\b(is|are|was|were|has|have|can|did)(?:n't|not)\b"), r"\1 not"),  # what was not so once may be so
     (lazy.regex(r"(?<=\w)'s(?= (?:not|no longer|called|named|on|at|in|with|now|[£$€]?\d)|$)"), " is"),
 )
 _EMPTY = word_set("same_statement_empty")
@@ -61,7 +63,12 @@ _COPULAS = frozenset("is am are es son soy se llama llaman called named cuesta c
 _HOLDING = STOPWORDS | _COPULAS | word_set("statement_owner") | frozenset("we our nuestro nuestra not no".split())
 _WEEKDAYS, _FREQUENCY = frozenset(WEEKDAYS), word_set("statement_frequency")
 _WHEN = _WEEKDAYS | frozenset(MONTHS) | word_set("statement_dates") | _FREQUENCY
-_RESTRICTS = lazy.regex(_phrase("restricts"))
+_RESTRICTS, _ADDS = lazy.regex(_phrase("restricts")), lazy.regex(_phrase("adds_beside"))
+_OPENING = lazy.regex(r"[^.!?…\n]*\Z")
+_ADDED = word_set("same_statement_added")
+_FEW = 4  # words of a sentence that adds to the one before it: "Mondays too"
+_EACH_DAY = lazy.regex(rf"\blos (?:{'|'.join(WEEKDAYS)})\b(?:(?:,| y| e| o) (?:los )?(?:{'|'.join(WEEKDAYS)})\b)*")
+_A_DAY = lazy.regex(rf"\b(?:{'|'.join(WEEKDAYS)})\b")
 _THIRD = lazy.regex(
     r"(?:ya |ahora |no )*(?:vive|trabaja|tiene|es|esta|estudia|toca|habla|juega|toma|cobra|gana|entra|sale)\b"
 )
@@ -73,7 +80,14 @@ _CHANGED = lazy.regex(
     r"(?P<what>.+?)(?: has| is| ha| se ha)? (?:changed|cambio|cambiado), (?:(?:now|ahora) )?"
     r"(?P<is>it is|it's|ahora es|es|now) (?P<value>.+)"
 )
-_NOT_THAT = lazy.regex(r"(?P<what>.+?) (?:is|are|es|son) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)")
+_NOT_THAT = lazy.regex(
+    r"(?P<what>.+?) (?:is|are|es|son|se llaman?) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)"
+)
+_IT_IS = lazy.regex(  # "she's Spanish" may be told of whom the statement names
+    r"(?:(?:it|that|this)(?: is|'s)|(?:he|she|they)(?: is|'s| are)(?= called| named| \d)|is|are|es|son|se llaman?)"
+    r" (?:called |named )?(?P<value>.+)"
+)
+_WE_DO_OR_DID = lazy.regex(r"\w+[ai]mos\b")  # "no cenamos a las 8" may tell of last night
 _AN_HOUR = lazy.regex(r"\b(?:at|from|till|until|a las?|desde las?|hasta las?) \d")
 _FIGURE_VALUE = lazy.regex(r"[£$€]?\d[\d.,:/ -]*")
 _NAME_VALUE = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w.'’-]*(?: (?:[A-ZÁÉÍÓÚÑ][\w.'’-]*|de|del|la|las|los|el|of|the|and|y))*")
@@ -105,6 +119,15 @@ def has_word_of_change(text: str) -> bool:
     return bool(_DENIES.search(plain) and _TAIL.search(plain))
 
 
+def is_added(told: str, message: str) -> bool:
+    """Return whether a message says of what it tells that it holds as well: "Also, …", or behind it "Mondays too"."""
+    before, _, after = message.partition(told)
+    more = (*split_sentences(told)[1:], *split_sentences(after.lstrip(_MARKS))[:1])
+    few = (each for each in more if len(words(each)) <= _FEW)
+    opening = _OPENING.search(before)
+    return any(_ADDS.search(fold(each)) for each in (*few, opening[0] if opening is not None else ""))
+
+
 def is_plain_telling(message: str) -> bool:
     """Return whether a message only tells: it asks nothing, sets no condition, quotes and reports nobody."""
     plain = fold(message)
@@ -112,23 +135,32 @@ def is_plain_telling(message: str) -> bool:
     return not any(pattern.search(plain) for pattern in barred) and not question_in(message)
 
 
-def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: bool = False) -> EndedStatement | None:
+def find_ended(
+    sentence: str, said: date, known: Sequence[str], *, corrects: bool = False, adds: bool = False
+) -> EndedStatement | None:
     """Find the statement that a sentence of a plain telling ends; None where none, or more than one, is the same.
 
-    known: oldest first. corrects: the sentence was introduced as a correction.
+    known: oldest first. corrects: the sentence was introduced as a correction. adds: see `is_added`.
     """
     if len(sentence) > _LONGEST:
         return None
-    tellings = [each for text in _pieces(sentence) if (each := _read_telling(text, corrects=corrects)) is not None]
+    read = (
+        _read_telling(text, said, corrects=corrects, adds=adds or besides)
+        for text, besides in _pieces(sentence).items()
+    )
+    tellings = [each for each in read if each is not None]
     if not tellings:
         return None
-    found: dict[int, EndedStatement] = {}
+    found: list[EndedStatement] = []
     for place, statement in enumerate(known):
         for part in list_parts(statement):
-            if place not in found and any(_ends(telling, part, said) for telling in tellings):
-                found[place] = EndedStatement(place, part if part != statement else "")
-    same = {fold(each.part or known[each.place]).strip(_MARKS) for each in found.values()}
-    return found[max(found)] if len(same) == 1 else None
+            by = [telling.text for telling in tellings if _ends(telling, part, said)]
+            if by and not any(
+                is_of_namesake(text, each, known) for text in (sentence, *by) for each in (statement, part)
+            ):
+                found.append(EndedStatement(place, part if part != statement else ""))
+    same = {fold(each.part or known[each.place]).strip(_MARKS) for each in found}
+    return found[-1] if len(same) == 1 else None
 
 
 @lru_cache(_KEPT)
@@ -161,46 +193,85 @@ class _Telling:
     attribute: AttributeStatement | None
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Iterate over the sentences of a text, and the claims of each: any of them may end something.
+def _pieces(text: str) -> Mapping[str, bool]:
+    """Map the sentences of a text, and the claims of each, any of which may end something, to whether they add.
 
     A clause before a comma is one, if what follows neither restricts it nor says when: "Ava is 8 now, how time flies".
     """
+    found: dict[str, bool] = {}
     for sentence in split_sentences(text):
         head, _, tail = sentence.partition(", ")
         is_alone = tail and not _RESTRICTS.match(fold(tail)) and not any(map(_is_repeated, words(tail)))
-        yield from dict.fromkeys((sentence, *(part.text for part in claims(sentence)), *([head] if is_alone else ())))
+        for each in (sentence, *(part.text for part in claims(sentence))):
+            found.setdefault(each, _ADDS.search(fold(each)) is not None)
+        if is_alone:
+            found.setdefault(head, found[sentence])
+    return found
 
 
 def _is_repeated(word: str) -> bool:
     return word.removesuffix("s") in _WEEKDAYS or word in _WEEKDAYS or word in _FREQUENCY
 
 
-def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
+def _read_telling(text: str, said: date, *, corrects: bool, adds: bool) -> _Telling | None:
+    """Read a text with a word of change; None for any other. adds: it holds beside what was so before."""
     plain = _expand(text)
     if not _has_subject(text, plain):
         return None
     if changed := _CHANGED.fullmatch(plain):  # "the code has changed, it's 4471"
         plain = f"{changed['what']} {'es' if changed['is'].endswith('es') else 'is'} now {changed['value']}"
-    corrected = _read_correction(plain)
-    ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain)) or (
-        _NOW.search(plain) is not None and _DENIES.search(plain) is not None
-    )
+    corrected = _read_correction(plain, text, said)
+    lasts = _LASTING.search(plain) and _DENIES.search(plain)  # "no tengo coche ahora" may be so for a day
+    ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain) or lasts)
     changes = corrects or ends or bool(_NOW.search(plain) or _CHANGED_TO.search(plain))
-    if not changes and not corrected:
+    if (not changes and not corrected) or (adds and not ends):
         return None
     rest = _without_change(_CHANGED_TO.sub(" is ", plain))
     tokens = _tokens(_DENIES.sub(" ", rest) if ends else rest)
     return _Telling(text, tokens if changes else (), ends, corrected, read_attribute(text) if changes else None)
 
 
-def _read_correction(plain: str) -> tuple[str, ...]:
+def _read_correction(plain: str, text: str, said: date) -> tuple[str, ...]:
     """Return the tokens of the statement that "X is not Y, it is Z" or "X is Z, not Y" says is wrong; () for none."""
     if instead := _NOT_THAT.fullmatch(plain):
         return _tokens(_without_change(f"{instead['what']} {instead['was']}"))
-    head, *tail = _TAIL.split(plain, maxsplit=1)
+    mark = _TAIL.search(plain)
+    head = plain[: mark.start()] if mark is not None else ""
     denied = _DENIES.sub(" ", head)
-    return _tokens(_without_change(denied)) if tail and denied != head else ()
+    if mark is None or denied == head or _WE_DO_OR_DID.search(head):
+        return ()
+    tokens = _tokens(_without_change(denied))
+    rest = _without_change(_CHANGED_TO.sub(" is ", plain[mark.end() :])).strip()
+    old, new = _strip_common(*_split_values(tokens, rest, mark[0].strip()))
+    is_value = old and new and _common_kind(_kind(old, text, said), _kind(new, text, said))
+    return tokens if is_value else ()
+
+
+def _split_values(tokens: tuple[str, ...], instead: str, mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the value that a statement denies, and the one that `instead` names behind "it is" or the same verb.
+
+    mark: what stands between them; a value stands alone behind "but". Both () for other words: why it is not so.
+    """
+    if found := _IT_IS.fullmatch(instead):
+        verbs = [at for at, token in enumerate(tokens) if token in _COPULAS]
+        return (tokens[verbs[-1] + 1 :], _tokens(found["value"])) if verbs else ((), ())
+    new = _tokens(instead)
+    if _count_common(tokens, new):
+        return tokens, new
+    if new and new[0] in tokens:
+        return tokens[tokens.index(new[0]) :], new
+    bare = mark in ("but", "sino") and bool(new)
+    at = -2 if bare and new[-1] in _UNITS else -1
+    return (tokens[at:], new) if bare else ((), ())
+
+
+def _strip_common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Take from two values the words with which both begin, prepositions, and the units with which both end."""
+    same = _count_common(old, new)
+    old, new = tuple(dropwhile(STOPWORDS.__contains__, old[same:])), new[same:]
+    while old and new and old[-1] == new[-1] and old[-1] in _UNITS:
+        old, new = old[:-1], new[:-1]
+    return old, new
 
 
 def _without_change(plain: str) -> str:
@@ -234,7 +305,8 @@ def _read_known(part: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_denied(denied: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
-    """Return whether a statement says the denied words, and besides only when."""
+    """Return whether a statement says the denied words, and besides only when, or that it holds too."""
+    denied, tokens = (tuple(each for each in one if each not in _ADDED) for one in (denied, tokens))
     rest = tokens[len(denied) :]
     return len(denied) > 1 and tokens[: len(denied)] == denied and all(_is_when(token) for token in rest)
 
@@ -245,6 +317,10 @@ def _without_copulas(tokens: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_when(token: str) -> bool:
     return token in _WHEN or token.removesuffix("s") in _WHEN
+
+
+def _comes_round(token: str) -> bool:
+    return token in _FREQUENCY or (token not in _WEEKDAYS and token.removesuffix("s") in _WEEKDAYS)
 
 
 def _has_other_attribute_value(telling: _Telling, part: str) -> bool:
@@ -306,7 +382,7 @@ def _common_kind(one: str, other: str) -> str:
 def _kind(value: tuple[str, ...], text: str, said: date) -> str:
     """Return the kind of a value in a text: number, time, day, ordinal, code, address, name, or a currency's sign.
 
-    "" for any other words.
+    "days" of what comes round, as "Mondays" does; "" for any other words.
     """
     plain = " ".join(value)
     if signs := [sign for sign in "£$€" if sign in plain]:
@@ -317,6 +393,8 @@ def _kind(value: tuple[str, ...], text: str, said: date) -> str:
         return "time"
     if len(value) == 1 and _ORDINAL.fullmatch(plain):
         return "ordinal"
+    if any(map(_comes_round, value)) and all(map(_is_when, value)):
+        return "days"
     if all(_is_when(token) for token in value) or any(
         (day.start, day.end) == (0, len(plain)) for day in days_named(plain, said)
     ):
@@ -374,8 +452,9 @@ def _has_subject(text: str, plain: str) -> bool:
 
 @lru_cache(_KEPT)
 def _expand(text: str) -> str:
-    """Fold a text without marks at its ends, and write out English contractions."""
+    """Fold a text without marks at its ends, write out English contractions, and tell "los lunes" from "el lunes"."""
     plain = fold(_KIN.sub("", text)).replace("’", "'").strip(_MARKS)
+    plain = _EACH_DAY.sub(lambda days: _A_DAY.sub(r"\g<0>s", days[0]), plain)
     for pattern, whole in _EXPANDED:
         plain = pattern.sub(whole, plain)
     return plain

@@ -15,6 +15,7 @@ from kenobot.language.changes.same_statement import (
     EndedStatement,
     find_ended,
     has_word_of_change,
+    is_added,
     is_plain_telling,
     list_parts,
 )
@@ -290,7 +291,8 @@ def _ending(
         over = {number for each in facts for number, _ in each.verdicts}
         left = (_OVER if number in over else each for number, each in enumerate(known, 1))
         pool = [*left, *(each.text for each in facts)]
-        ended = find_ended(fact.text, message.said, pool, corrects=corrects)
+        adds = is_added(fact.text, message.text)
+        ended = find_ended(fact.text, message.said, pool, corrects=corrects, adds=adds)
     if ended is None:
         return facts, fact if fact.confidence >= TIERS["implied"] else None
     fact = replace(fact, confidence=TIERS["explicit"])

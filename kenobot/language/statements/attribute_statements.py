@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from kenobot.core import lazy
 from kenobot.language.fingerprint import is_owner, is_same_or_more_exact, normalize_name
 from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables, word_set
-from kenobot.language.relatives import RELATIVES
+from kenobot.language.relatives import RELATIVES, calls_another
 from kenobot.language.statements.statement_relation import parse_statement
 from kenobot.language.words import fold
 from kenobot.ports.frozen import dataclass
@@ -75,7 +75,8 @@ def gives_other_value(text: str, known: str) -> bool:
     said = read_attribute(known)
     if said is None or told.attribute != said.attribute:
         return False
-    return fold(told.subject) == fold(said.subject) and not is_same_or_more_exact(told.value, said.value)
+    same = fold(told.subject) == fold(said.subject) and not calls_another(text, known)
+    return same and not is_same_or_more_exact(told.value, said.value)
 
 
 def find_relation(text: str) -> str:

@@ -14,6 +14,7 @@ from kenobot.core import lazy
 from kenobot.core.common_words import is_common_word
 from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import word_set
+from kenobot.language.relatives import calls_another
 from kenobot.language.similarity import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
 from kenobot.language.words import fold
 from kenobot.ports.memory import Relation
@@ -132,12 +133,9 @@ def relation(old: str, new: str) -> Relation:
         return "repeat"
     if is_contrary(one, other):
         return "contradiction"
-    heads = parse_statement(_head(old)), parse_statement(_head(new))
-    if heads[0] is one and heads[1] is other:
-        return "independent"
-    if min(len(head.content) for head in heads) >= 2 and is_contrary(*heads):
-        return "contradiction"
-    return "independent"
+    head = parse_statement(_head(old))  # the newer one counts whole: "I didn't play football, it rained"
+    ends = min(len(head.content), len(other.content)) >= 2 and is_contrary(head, other)
+    return "contradiction" if ends else "independent"
 
 
 def same_words(one: Statement, other: Statement) -> bool:
@@ -188,6 +186,8 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
     one, other = parse_statement(old), parse_statement(new)
     if one.negative != other.negative or _singular(one.denied) != _singular(other.denied):
         return "one of them denies something"
+    if calls_another(old, new):
+        return "they tell of two people of one name"
     if any(other.sides.get(topic, taken) != taken for topic, taken in one.sides.items()):
         return "they say the opposite"
     for what, a, b in (("number", one.numbers, other.numbers), ("date", one.dates, other.dates)):
