@@ -31,7 +31,7 @@ from tests.integration.stand_in import Telegram
 
 _AIM_SECONDS = 1.2
 _TELEGRAM_SECONDS = 0.1  # that a request takes over the internet, there and back
-_REPLY = "Here is what I know of it, said in a few words: the answer has a beginning, a middle and an end."
+_REPLY = "This is what I know of it, said in a few words: the answer has a beginning, a middle and an end."
 _SHOWING = ("/sendMessage", "/sendMessageDraft", "/editMessageText")
 _QUESTION = re.compile(r"question \d+ of \d+")
 
