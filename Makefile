@@ -85,7 +85,7 @@ soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood,
 	@$(BIN)/python -m tests.soak.fairness
 	@$(BIN)/python -m tests.soak.probe
 
-bench: $(VENV)/.ready ## what it costs: all tables of docs/performance.md; two hours on a quiet machine; ONLY=PART: one of them
+bench: $(VENV)/.ready ## what it costs: all tables of docs/performance.md; five quarters of an hour on a quiet machine; ONLY=PART: one of them
 	@$(BIN)/python -m bench --write docs/performance.md $(if $(ONLY),--only $(ONLY))
 
 bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in four minutes; SECONDS: as long

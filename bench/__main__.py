@@ -1,4 +1,4 @@
-"""`python -m bench`: what a whole KenoBot costs, in one run of two hours: all tables of docs/performance.md.
+"""`python -m bench`: what a whole KenoBot costs: all tables of docs/performance.md, in five quarters of an hour.
 
 `kenobot run` as a process, with a channel and a model that cost nothing; everything else as shipped: each message,
 reply and record is on disk (SQLite, WAL, synchronous=FULL) before it is acknowledged, the audit trail is on, the
@@ -35,13 +35,13 @@ _LARGE_HOME = "large_"
 _COUNTED = "counted: "
 
 BESIDE: Mapping[str, str] = {
-    "telegram": "through Telegram and an HTTP model, five minutes",
+    "telegram": "through Telegram and an HTTP model, three minutes",
     "first_words": "the first words of a reply, two minutes",
-    "http": "through HTTP, two minutes",
+    "http": "through HTTP, three minutes",
     "repeated": "what of a request a cache knows, a minute",
-    "peers": "beside other bots, ten minutes; installs them from the package index",
+    "peers": "beside other bots, three minutes; installs them from the package index",
     "dashboard": "the pages with 100,000 memories, a quarter of an hour",
-    "earlier": "beside the commit from which half of the cost was to go, three quarters of an hour",
+    "earlier": "beside the commit from which half of the cost was to go, half an hour",
 }
 """Benches with a command and a table of their own, in the order in which they run."""
 

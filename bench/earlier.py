@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("revision", nargs="?", default=_REVISION, help=f"the commit ({_REVISION})")
     parser.add_argument("--pairs", type=parse_up_to(100), default=_PAIRS, metavar="N", help=f"({_PAIRS})")
     parser.add_argument("--messages", type=parse_up_to(1000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
-    parser.add_argument("--large", action="store_true", help="a home of 100,000 turns and memories too: an hour more")
+    parser.add_argument("--large", action="store_true", help="100,000 turns and memories too: twenty minutes more")
     return report.run(parser, argv, lambda given: (_measure(given), None))
 
 
