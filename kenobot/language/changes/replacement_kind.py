@@ -12,11 +12,16 @@ ReplacementKind = Literal["change", "correction", "unknown"]
 
 _CHANGES = lazy.regex(
     r"(?<![\w'])(?:now|nowadays|these days|from now on|any ?more|any longer|no longer|recently|lately|moved|relocated"
-    r"|switched|changed|new|just (?:got|started|bought)|(?:i|we|he|she|they)(?: have| has)? (?:left|quit|started)"
+    r"|switched|changed|just (?:got|started|bought)|(?:i|we|he|she|they)(?: have| has)? (?:left|quit|started)"
     r"|stopped|gave up|became|since (?:today|yesterday|last|this|then)|ahora|ya (?!te|os|le|les)\w+|actualmente"
     r"|desde (?:hoy|ayer|ahora|este|esta|el)|ultimamente|hace poco|hoy en dia|a partir de|de ahora en adelante"
-    r"|(?:me|nos|se) (?:(?:he|hemos|ha|han) )?mud\w+|acab\w+ de \w+|cambi(?:e|o|ado|amos)|nuev[oa]s?"
+    r"|(?:me|nos|se) (?:(?:he|hemos|ha|han) )?mud\w+|acab\w+ de \w+|cambi(?:e|o|ado|amos)"
     r"|empece|empezado|deje|dejado|he pasado a|paso a)(?!\w)"
+)
+# Of what is new, rather than in a name: New York.
+_NEW = lazy.regex(
+    r"\b(?:[Nn]ew|[Nn]uev[oa]s?) (?=[a-zñáéíóú])"
+    r"(?!(?:york|zealand|zelanda|orleans|delhi|jersey|mexico|méxico|england|guinea|year)\b)"
 )
 _NOT_THAT = lazy.regex(r",? (?:and |y )?(?:not|no|rather than|instead of|en (?:vez|lugar) de) (?P<was>[^,;.!?]+)\W*\Z")
 _CORRECTS = lazy.regex(
@@ -33,7 +38,7 @@ def classify_replacement(former: str, current: str, message: str = "") -> Replac
     """
     sentences = [*split_sentences(current), *_select_telling(current, message)]
     corrects = any(_corrects(each, former) for each in sentences)
-    changes = any(_CHANGES.search(fold_text(read_core(each).told or each)) for each in sentences)
+    changes = any(_tells_change(read_core(each).told or each) for each in sentences)
     if corrects == changes:
         return "unknown"
     return "correction" if corrects else "change"
@@ -48,6 +53,10 @@ def _select_telling(current: str, message: str) -> list[str]:
     shared = [len(words) + 1 if said in normalise(each) else len(words & set(terms(each))) for each in sentences]
     most = max(shared)
     return [each for each, count in zip(sentences, shared, strict=True) if most and count == most]
+
+
+def _tells_change(sentence: str) -> bool:
+    return bool(_CHANGES.search(fold_text(sentence)) or _NEW.search(sentence))
 
 
 def _corrects(sentence: str, former: str) -> bool:

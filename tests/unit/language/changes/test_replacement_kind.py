@@ -24,6 +24,16 @@ from tests.cases import each
         ("I live in Madrid", "I live in Paris", "no, I live in Paris now", "unknown"),
         ("My keys are on the right", "My keys are on the left", "", "unknown"),
         ("Vivo en Madrid", "Vivo en París desde 2010", "", "unknown"),
+        ("I live in Oslo", "I live in New York", "", "unknown"),
+        ("Vivo en Madrid", "Vivo en Nueva York", "", "unknown"),
+        ("vivo en madrid", "vivo en nueva york", "", "unknown"),
+        ("I live in Oslo", "i live in new zealand", "", "unknown"),
+        ("My sister lives in Leeds", "My sister lives in New Malden", "", "unknown"),
+        ("Ana vive en Vigo", "Ana vive en Nuevo León", "", "unknown"),
+        ("I live in Oslo", "I live in New York now", "", "change"),
+        ("My boss is Eva", "My new boss is Ana", "", "change"),
+        ("My phone number is 600111222", "New number: 600333444", "New phone number: 600333444", "change"),
+        ("Mi jefa es Eva", "Mi nueva jefa es Ana", "", "change"),
     ],
 )
 def test_words_tell_of_a_change_or_of_a_mistake(former: str, current: str, message: str, kind: str) -> None:
