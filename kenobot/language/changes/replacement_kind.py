@@ -24,7 +24,7 @@ _NEW = lazy.regex(
     r"(?!(?:york|zealand|zelanda|orleans|delhi|jersey|mexico|méxico|england|guinea|year)\b)"
 )
 _NOT_THAT = lazy.regex(r",? (?:and |y )?(?:not|no|rather than|instead of|en (?:vez|lugar) de) (?P<was>[^,;.!?]+)\W*\Z")
-_CORRECTS = lazy.regex(
+_MISTAKES = lazy.regex(
     r"(?<!\w)(?:i meant|i mean|typo|misspelled|misheard|wrong|mistake[sn]?|queria decir|quise decir|quiero decir|errata"
     r"|me equivoque|me he equivocado|me confundi|error|mal dicho|nunca (?:he|ha|fui|fue|vivi)"
     r"|never (?:was|were|lived|had))(?!\w)"
@@ -34,12 +34,12 @@ _CORRECTS = lazy.regex(
 def classify_replacement(former: str, current: str, message: str = "") -> ReplacementKind:
     """Return why a memory gave way: it changed, it was wrong, or its person did not say. message: that told `current`.
 
-    Where the words say both, or neither, nobody can tell.
+    Where the words say both, or neither, nobody can tell; nor where they only speak of a mistake, whichever it is.
     """
     sentences = [*split_sentences(current), *_select_telling(current, message)]
     corrects = any(_corrects(each, former) for each in sentences)
     changes = any(_tells_change(read_core(each).told or each) for each in sentences)
-    if corrects == changes:
+    if corrects == changes or (changes and any(_MISTAKES.search(fold_text(each)) for each in sentences)):
         return "unknown"
     return "correction" if corrects else "change"
 
@@ -61,8 +61,7 @@ def _tells_change(sentence: str) -> bool:
 
 def _corrects(sentence: str, former: str) -> bool:
     """Return whether a sentence puts something right: it says so, or denies what was said before."""
-    plain = fold_text(sentence)
-    if read_core(sentence).corrects or _CORRECTS.search(plain):
+    if read_core(sentence).corrects:
         return True
-    denied = _NOT_THAT.search(plain)
+    denied = _NOT_THAT.search(fold_text(sentence))
     return denied is not None and set(terms(denied["was"])) <= set(terms(former)) and bool(terms(denied["was"]))

@@ -73,6 +73,23 @@ async def test_what_says_the_same_or_was_taken_back_is_none(memory: Memory) -> N
     assert [line.partition(" _(")[0] for line in await lines(memory)] == ["- I live in Oslo"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Madrid", "I live in Paris, there's no error"),
+        ("I live in Madrid", "I live in Paris now, so the bill is a mistake"),
+        ("Vivo en Madrid", "Vivo en París, perdona el error de antes"),
+        ("Vivo en Madrid", "Vivo en París, nunca fui feliz allí"),
+    ],
+)
+async def test_a_word_of_a_mistake_alone_hides_nothing(memory: Memory, old: str, new: str) -> None:
+    """It may be about something else: what was told is told, and not that it was so."""
+    await replace(memory, old, new)
+    (line,) = await lines(memory, PAST if "live" in old else "¿dónde vivía antes?")
+    assert line.startswith(f"- {old} _(")
+    assert "told before, replaced" in line
+
+
 async def test_it_takes_no_more_room_than_there_is(memory: Memory) -> None:
     """All that is shown stays within the tokens of the search."""
     for number in range(12):
