@@ -56,7 +56,7 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
     chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])
-    former = MemoryReader.find_former(connection, [each.record for each in chosen], query)
+    former = MemoryReader.find_former(connection, chosen, query)
     return replace(found, shown=tuple(chosen), former=former)
 
 

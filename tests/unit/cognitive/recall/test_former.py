@@ -1,9 +1,11 @@
 """What memories took the place of, for a question of what was so before."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
+from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.former import find_former
 from kenobot.storage.connection import Connection
@@ -98,6 +100,17 @@ async def test_it_takes_no_more_room_than_there_is(memory: Memory) -> None:
     assert report.former
     assert report.tokens <= 400
     assert len((await memory.recall(PAST, budget=9000)).former) == 8
+
+
+async def test_beside_what_is_shown_it_takes_only_the_room_that_is_left(memory: Memory) -> None:
+    """Of the one budget of a search; nothing where what is shown has taken it all."""
+    await replace(memory, "I live in Madrid", "I live in Valencia now")
+    report = await memory.recall(PAST)
+    taken, (former,) = sum(each.tokens for each in report.memories), report.former
+    for more, count in ((-taken + 1, 0), (0, 0), (former.tokens - 1, 0), (former.tokens, 1)):
+        query = MemoryQuery(PAST, REACH, memory.now, budget=taken + more)
+        found = await memory.database.read(partial(MemoryReader.find_former, found=report.memories, query=query))
+        assert len(found) == count
 
 
 async def test_nothing_is_added_to_a_search_of_another_day(memory: Memory) -> None:
