@@ -156,6 +156,34 @@ async def test_a_second_correction_leaves_the_last_alone(tmp_path: Path) -> None
         assert (await scene.say(THURSDAY["es"])).count("\n- ") == 4
 
 
+@pytest.mark.parametrize(
+    ("told", "second", "third"),
+    [
+        ("The dentist is on Thursday at 10", "no, it's at 11", "no, it's at 12"),
+        ("Tengo médico el jueves a las 10", "no, es a las 11", "perdón, es a las 12"),
+        ("I have a dentist appointment on Thursday at 10", "no, it's at 11", "sorry, it's at 12"),
+    ],
+)
+async def test_a_yes_ends_nothing_that_holds_beside_the_other(
+    tmp_path: Path, told: str, second: str, third: str
+) -> None:
+    """Of the first two the person said that both stand: a yes about the second leaves the first."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        yes, no = ("sí", "no") if told.startswith("Tengo") else ("yes", "no")
+        await follow(scene, told, second, no, third, yes)
+        assert list(await follow(scene)) == [told, f"{told}. {second}. {third}"]
+
+
+async def test_a_yes_leaves_a_longer_memory_that_holds_beside_it(tmp_path: Path) -> None:
+    """Whole, although it begins with the words that are over."""
+    told, second = "I have a dentist appointment on Thursday at 10", "no, it's at 11"
+    said = "My dentist appointment on Thursday is cancelled"
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, told, second, "no", said)
+        assert f"“{told}” is over" in await scene.say("yes")
+        assert list(await follow(scene)) == [f"{told}. {second}", said]
+
+
 async def test_a_day_with_enough_questions_keeps_the_correction(tmp_path: Path) -> None:
     """It is noted without a question, and both are listed."""
     async with home(tmp_path, "2026-02-14T14:30", asks=0) as scene:
