@@ -1,10 +1,17 @@
 """A correction of few words that names only the day or the hour of an appointment, and what the agenda says then."""
 
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from kenobot.agenda import jobs
+from kenobot.agenda.job import NewJob, Place
+from kenobot.cognitive.memory import AdmitContext, Promises
+from kenobot.language.when import Moment
 from kenobot.ports.channel import Capabilities
+from kenobot.storage.connection import Connection
 from tests.integration.memory.test_days_of_corrections import DAYS, home
 from tests.scene import Scene
 
@@ -223,6 +230,44 @@ async def test_what_may_have_replaced_an_appointment_is_listed_beside_it(tmp_pat
         said = await scene.say(THURSDAY["en"])
         assert "10:00 “I have a dentist appointment" in said and "(perhaps no longer so)" in said
         assert "it's at 11 now" in said
+
+
+BANK, MOVED = "I have to call the bank on Thursday at 10", "no, it's at 11"
+
+
+@pytest.mark.parametrize("correction", [MOVED, "no, it's on Friday at 11"])
+async def test_what_may_have_replaced_an_appointment_is_not_listed_once_it_is_done(
+    tmp_path: Path, correction: str
+) -> None:
+    """On the same day or on another."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, BANK, correction)
+
+        def resolve(connection: Connection) -> None:
+            planned = Promises.list_planned(connection, "2026-02-19", "2026-02-20", ("owner",))
+            [record] = [each for each in planned if each.text != BANK]
+            occasion = AdmitContext(scene.clock.now(), "2026-02-15", "owner")
+            Promises.resolve(connection, record, "2026-02-15", occasion, "said")
+
+        await scene.app.database.write(resolve)
+        assert await scene.say(THURSDAY["en"]) == f"{HEADS['en'][0]}\n{lines('en', ('10:00', BANK, True))}"
+
+
+async def test_what_may_have_replaced_an_appointment_is_not_listed_beside_its_reminder(tmp_path: Path) -> None:
+    """The reminder is its line."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, BANK, MOVED)
+
+        def add(connection: Connection) -> None:
+            [record] = connection.execute("SELECT id FROM record WHERE text = ?", (f"{BANK}. {MOVED}",)).fetchone()
+            place = Place("t", "1", "", True, "en", "owner", "owner")
+            once = Moment(datetime.fromisoformat("2026-02-19T11:00"))
+            new = NewJob("call the bank", place, once, source_record=record)
+            jobs.add_job(connection, new, ZoneInfo("UTC"), scene.clock.now())
+
+        await scene.app.database.write(add)
+        reminder = "- 11:00 call the bank (reminder)"
+        assert await scene.say(THURSDAY["en"]) == f"{HEADS['en'][0]}\n{lines('en', ('10:00', BANK, True))}\n{reminder}"
 
 
 async def test_after_a_reminder_a_correction_is_not_taken_for_one_of_a_memory(tmp_path: Path) -> None:
