@@ -514,11 +514,11 @@ def test_a_silent_model_is_asked_once_more() -> None:
 
 def test_claims_that_a_purge_takes_back_are_no_attempts() -> None:
     """Somebody may purge one memory after another while a slow model answers."""
-    turn, effect = _play(MessageClaimed(1), EffectDone())
+    turn, _ = _play(MessageClaimed(1), EffectDone())
     for claim in range(2, 9):
-        turn, effect = step(turn, EffectFailed(ClaimWithdrawn("gone")), _POLICY)
-        assert effect == ClaimMessage()
-        turn, effect = step(turn, MessageClaimed(claim), _POLICY)
-        assert effect == BuildContext()
+        turn, again = step(turn, EffectFailed(ClaimWithdrawn("gone")), _POLICY)
+        assert again == ClaimMessage()
+        turn, begun = step(turn, MessageClaimed(claim), _POLICY)
+        assert begun == BuildContext()
         turn, _ = step(turn, EffectDone(), _POLICY)
     assert turn.attempt == 8
