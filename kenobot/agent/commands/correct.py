@@ -129,9 +129,9 @@ def _correct(
     connection: Connection, record: Record, text: str, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
+    note_author(connection, call)  # before memory asks whose words may end what
     try:
         decision = Memory.correct(connection, record.id, text, reach, occasion, trust=call.principal.trust)
     except ValueError:
         return texts.CORRECT_SAME(call.language, number=record.id)
-    note_author(connection, call)
     return tell_learned(connection, decision, text, record.scope, call.language)

@@ -45,8 +45,8 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
     due = _due(call.arguments, call.at.astimezone(context.zone).date())
     candidate = replace(candidate, tags=tags_of_confidence([call.arguments]), attributes=due)
+    note_author(connection, call)  # before memory asks whose words may end what
     decision = Memory.remember(connection, candidate, context.admit_context(call))
-    note_author(connection, call)
     return _offer_reminder(
         connection, tell_learned(connection, decision, call.arguments, scope, call.language), call, context
     )

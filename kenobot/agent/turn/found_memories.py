@@ -56,7 +56,7 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
     ]
     shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
     chosen = sort_newest_first([*shown.values()][:_MOST_FOUND])
-    former = MemoryReader.find_former(connection, [each.record for each in chosen], query)
+    former = MemoryReader.find_former(connection, chosen, query)
     return replace(found, shown=tuple(chosen), former=former)
 
 
@@ -75,11 +75,13 @@ def _choose_by_judge(
         able = [each for each in able if _get_time(each) > last]
     beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
     shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
+    judged = {each.record.id for each in shown}
+    guessed = [MemoryReader.as_recalled(record, query.zone) for record in asked.guessed if record.id not in judged]
     if told or whole or (shown and most >= _POLICY.medium_below):
         is_unsure = not told and (_are_merely_nearest(shown, asked) or _are_of_other_things(memory, query.text, shown))
-        return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
-    if shown:
-        return replace(report, level="low", shown=tuple(shown))
+        return replace(report, level="low" if is_unsure else "high", shown=(*guessed, *shown))
+    if guessed or shown:
+        return replace(report, level="medium" if guessed else "low", shown=(*guessed, *shown))
     if query.question.asks_for_work:  # which nothing that was told answers
         return _choose_by_words(memory, report, query, asked)
     near = tuple(each for each in _list_about(report) if each in able)
@@ -126,16 +128,18 @@ def find_of_no_day(connection: Connection, memory: Memory, query: MemoryQuery) -
 
 def _choose_by_words(memory: Memory, report: SearchReport, query: MemoryQuery, asked: "_Asked") -> SearchReport:
     """Choose what has words of a message, where nothing is judged one by one."""
-    first = {record.id for record in asked.records}
+    first = {record.id for record in (*asked.records, *asked.guessed)}
     about = [each for each in _list_about(report) if each.record.id not in first]
-    shown = [MemoryReader.as_recalled(record, query.zone) for record in asked.records]
+    shown = [MemoryReader.as_recalled(record, query.zone) for record in (*asked.records, *asked.guessed)]
     if asked.of_another:
         about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, asked.attribute)]
     told_of = {record.subject for record in asked.records} - {OWNER_SUBJECT}
-    rest = [each for each in about if not shown or each.record.subject in told_of]
+    rest = [each for each in about if not asked.records or each.record.subject in told_of]
     shown = [*shown, *rest][:_MOST_FOUND]
     level: ConfidenceLevel = "high" if asked.records else report.level
-    if shown and not asked.records and level != "none":
+    if asked.guessed:
+        level = report.level if report.level == "high" else "medium"
+    elif shown and not asked.records and level != "none":
         is_unsure = asked.is_told_of_others_by(shown) or _are_of_other_things(memory, query.text, shown)
         level = "low" if is_unsure else level
     return replace(report, level=level, shown=tuple(shown))
@@ -177,11 +181,15 @@ def _are_of_other_things(memory: Memory, question: str, shown: Sequence[Recalled
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The attribute that a question asks for, "" for none, and the records that hold it, the newest first."""
+    """The attribute that a question asks for, "" for none, and the records that hold it, the newest first.
+
+    guessed: where none does, those that perhaps tell it in other words: they come first, and hide nothing else.
+    """
 
     attribute: str
     of_another: bool
     records: Sequence[Record]
+    guessed: Sequence[Record] = ()
 
     def is_told_of_others_by(self, memories: Sequence[RecalledMemory]) -> bool:
         """Return whether memories tell of somebody else, each of them, what is asked of the speaker."""
@@ -209,7 +217,7 @@ def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport
     others = "" if own else find_attribute_of_another(query.text)
     subjects = (OWNER_SUBJECT,) if own else _find_subjects(query.text, report) if others else ()
     found = _records_with_attribute(connection, query, subjects, own or others)
-    return _Asked(own or others, bool(others), found or _list_telling(connection, query, own))
+    return _Asked(own or others, bool(others), found, () if found else _list_telling(connection, query, own))
 
 
 def _list_telling(connection: Connection, query: MemoryQuery, attribute: str) -> list[Record]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from kenobot.cognitive.remember.draft import RecordDraft
 from kenobot.cognitive.store import term_index
+from kenobot.cognitive.store.tellers import is_of_group, select_told_by
 from kenobot.language.fingerprint import is_same_or_more_exact, normalize_name
 from kenobot.language.statements.attribute_statements import is_single_valued
 from kenobot.language.statements.single_values import ValueStatement, takes_place
@@ -51,13 +52,13 @@ def compare_values(
 
 
 def select_of_same_account(connection: Connection, made: RecordDraft, known: Iterable[Record]) -> list[Record]:
-    """Select the records of a group that the account alone told that tells a draft; all of them in private."""
-    found = list(known)
-    tellers = set(conversation.authors(connection, made.evidence).values()) if made.scope.startswith("chat:") else ()
-    if not tellers:
-        return found
-    written = conversation.authors(connection, {turn for record in found for turn in record.source_message_ids})
-    return [record for record in found if {written.get(turn) for turn in record.source_message_ids} == tellers]
+    """Select the records of a group that the account alone told that tells a draft; all of them in private.
+
+    All also for what the owner writes outside of the chat: by the command line or a page.
+    """
+    if not is_of_group(made.scope) or (made.is_owner_word and not made.evidence):
+        return list(known)
+    return select_told_by(connection, known, set(conversation.authors(connection, made.evidence).values()))
 
 
 def _may_give_value(record: Record, verdicts: Mapping[int, Relation]) -> bool:

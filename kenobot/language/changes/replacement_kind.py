@@ -12,14 +12,19 @@ ReplacementKind = Literal["change", "correction", "unknown"]
 
 _CHANGES = lazy.regex(
     r"(?<![\w'])(?:now|nowadays|these days|from now on|any ?more|any longer|no longer|recently|lately|moved|relocated"
-    r"|switched|changed|new|just (?:got|started|bought)|(?:i|we|he|she|they)(?: have| has)? (?:left|quit|started)"
+    r"|switched|changed|just (?:got|started|bought)|(?:i|we|he|she|they)(?: have| has)? (?:left|quit|started)"
     r"|stopped|gave up|became|since (?:today|yesterday|last|this|then)|ahora|ya (?!te|os|le|les)\w+|actualmente"
     r"|desde (?:hoy|ayer|ahora|este|esta|el)|ultimamente|hace poco|hoy en dia|a partir de|de ahora en adelante"
-    r"|(?:me|nos|se) (?:(?:he|hemos|ha|han) )?mud\w+|acab\w+ de \w+|cambi(?:e|o|ado|amos)|nuev[oa]s?"
+    r"|(?:me|nos|se) (?:(?:he|hemos|ha|han) )?mud\w+|acab\w+ de \w+|cambi(?:e|o|ado|amos)"
     r"|empece|empezado|deje|dejado|he pasado a|paso a)(?!\w)"
 )
+# Of what is new, rather than in a name: New York.
+_NEW = lazy.regex(
+    r"\b(?:[Nn]ew|[Nn]uev[oa]s?) (?=[a-zñáéíóú])"
+    r"(?!(?:york|zealand|zelanda|orleans|delhi|jersey|mexico|méxico|england|guinea|year)\b)"
+)
 _NOT_THAT = lazy.regex(r",? (?:and |y )?(?:not|no|rather than|instead of|en (?:vez|lugar) de) (?P<was>[^,;.!?]+)\W*\Z")
-_CORRECTS = lazy.regex(
+_MISTAKES = lazy.regex(
     r"(?<!\w)(?:i meant|i mean|typo|misspelled|misheard|wrong|mistake[sn]?|queria decir|quise decir|quiero decir|errata"
     r"|me equivoque|me he equivocado|me confundi|error|mal dicho|nunca (?:he|ha|fui|fue|vivi)"
     r"|never (?:was|were|lived|had))(?!\w)"
@@ -29,12 +34,12 @@ _CORRECTS = lazy.regex(
 def classify_replacement(former: str, current: str, message: str = "") -> ReplacementKind:
     """Return why a memory gave way: it changed, it was wrong, or its person did not say. message: that told `current`.
 
-    Where the words say both, or neither, nobody can tell.
+    Where the words say both, or neither, nobody can tell; nor where they only speak of a mistake, whichever it is.
     """
     sentences = [*split_sentences(current), *_select_telling(current, message)]
     corrects = any(_corrects(each, former) for each in sentences)
-    changes = any(_CHANGES.search(fold_text(read_core(each).told or each)) for each in sentences)
-    if corrects == changes:
+    changes = any(_tells_change(read_core(each).told or each) for each in sentences)
+    if corrects == changes or (changes and any(_MISTAKES.search(fold_text(each)) for each in sentences)):
         return "unknown"
     return "correction" if corrects else "change"
 
@@ -50,10 +55,13 @@ def _select_telling(current: str, message: str) -> list[str]:
     return [each for each, count in zip(sentences, shared, strict=True) if most and count == most]
 
 
+def _tells_change(sentence: str) -> bool:
+    return bool(_CHANGES.search(fold_text(sentence)) or _NEW.search(sentence))
+
+
 def _corrects(sentence: str, former: str) -> bool:
     """Return whether a sentence puts something right: it says so, or denies what was said before."""
-    plain = fold_text(sentence)
-    if read_core(sentence).corrects or _CORRECTS.search(plain):
+    if read_core(sentence).corrects:
         return True
-    denied = _NOT_THAT.search(plain)
+    denied = _NOT_THAT.search(fold_text(sentence))
     return denied is not None and set(terms(denied["was"])) <= set(terms(former)) and bool(terms(denied["was"]))

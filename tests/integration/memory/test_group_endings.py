@@ -107,6 +107,28 @@ async def test_what_several_have_told_no_one_of_them_ends(tmp_path: Path) -> Non
         ]
 
 
+@pytest.mark.parametrize(
+    ("told", "own", "corrected"),
+    [
+        ("Marta lives in Madrid", "Marta plays tennis", "Marta lives in Paris now"),
+        ("The gate code is 4471", "The wifi is bad here", "The gate code is 5582 now"),
+        ("The dog is vegetarian", "The cat is called Mia", "The dog is not vegetarian anymore"),
+        ("El código del portal es 4471", "El gato se llama Mía", "El código del portal ahora es 5582"),
+    ],
+)
+async def test_a_guests_correction_ends_nothing_of_another(tmp_path: Path, told: str, own: str, corrected: str) -> None:
+    """Only the memory that it corrects, which is their own; their other one of the same ends."""
+    replies = [f"OK. <memory>{told}</memory>", f"OK. <memory>{own}</memory>"]
+    for other, left in ((EVA, [told, corrected]), (LUIS, [corrected])):
+        folder = tmp_path / str(other["user"])
+        async with scene_of(folder, provider=None, replies=[*replies, "OK."]) as scene:
+            await say(scene, "look", other)
+            await say(scene, "look", LUIS)
+            ((number,),) = await scene.rows(f"SELECT id FROM record WHERE text = '{own}'")
+            assert corrected in await say(scene, f"/correct {number} {corrected}", LUIS)
+            assert [text for text, _ in await live(scene)] == left
+
+
 async def test_an_edited_message_ends_nothing_of_another(tmp_path: Path) -> None:
     """Its new words take the place of what it taught, and of nothing that somebody else told."""
     async with scene_of(tmp_path) as scene:

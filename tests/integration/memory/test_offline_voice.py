@@ -294,3 +294,23 @@ async def test_nothing_stands_behind_an_answer_that_found_nothing(tmp_path: Path
         assert "Eso no lo sé" in await house.say("¿cuál es la clave del wifi?")
         told, _, _ = (await house.say("/porque")).partition("También a la vista")
         assert "marisco" not in told
+
+
+@pytest.mark.parametrize(
+    ("question", "guessed", "other"),
+    [
+        ("¿dónde vivo?", "Vivo en una burbuja feliz", "El pueblo donde vivo se llama Lugo"),
+        ("where do I live?", "I live in comfort these days", "The village where I live is called Leeds"),
+        ("what is my job?", "I'm a bad cook", "The van of my job is a white one"),
+    ],
+)
+async def test_what_perhaps_tells_an_attribute_hides_nothing(
+    tmp_path: Path, question: str, guessed: str, other: str
+) -> None:
+    """Only a memory that holds the attribute answers by itself."""
+    async with Scene(tmp_path, provider=offline(tmp_path, EagerClock()), extraction=True) as scene:
+        for text in (guessed, other):
+            await scene.say(f"/remember {text}")
+        answer = await scene.say(question)
+        assert guessed in answer
+        assert other in answer

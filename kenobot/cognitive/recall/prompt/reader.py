@@ -133,11 +133,14 @@ class MemoryReader:
         return search_pack(report)
 
     @staticmethod
-    def find_former(connection: Connection, found: Sequence[Record], query: MemoryQuery) -> tuple[FormerMemory, ...]:
-        """Find what these records took the place of, where the query asks for what was so before."""
+    def find_former(
+        connection: Connection, found: Sequence[RecalledMemory], query: MemoryQuery
+    ) -> tuple[FormerMemory, ...]:
+        """Find what these memories took the place of, in the room they leave; for what was so before alone."""
         from kenobot.cognitive.recall.search.former import find_former  # noqa: PLC0415 - seldom needed
 
-        return find_former(connection, found, query, query.budget or query.policy.recall.budget)
+        room = (query.budget or query.policy.recall.budget) - sum(each.tokens for each in found)
+        return find_former(connection, [each.record for each in found], query, room)
 
     @staticmethod
     def as_recalled(record: Record, zone: ZoneInfo) -> RecalledMemory:

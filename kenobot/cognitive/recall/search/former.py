@@ -4,20 +4,21 @@ Nothing that was forgotten, taken back or corrected as wrong, and of what was to
 it was so until then is said where the words that replaced it tell of a change; else only that it was told before.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.results.memory import FormerMemory, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_former
 from kenobot.cognitive.store import records
+from kenobot.cognitive.store.tellers import select_told_by
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.calendar import local_day, parse_time
 from kenobot.language.changes.replacement_kind import ReplacementKind, classify_replacement
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
-from kenobot.storage import conversation, message_rows
+from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 
 _MOST = 8  # of one answer
@@ -56,16 +57,18 @@ def find_former(
     turns = {turn for each in told for one in (each.record, each.by) if one for turn in one.source_message_ids}
     said = {row.inbox_id: row for row in message_rows.messages_of_turns(connection, turns) if row.role == "user"}
     hidden = {turn for turn, row in said.items() if row.hidden}
-    authors = conversation.authors(connection, turns)
+    asker = {query.account} if query.account else set[str]()
+    both = {one.id: one for each in told for one in (each.record, each.by) if one}
+    own = {record.id for record in select_told_by(connection, both.values(), asker)}
     kept: list[FormerMemory] = []
     for each in told:
-        if not hidden.isdisjoint(each.record.source_message_ids) or not _is_own(each.record, authors, query.account):
+        if not hidden.isdisjoint(each.record.source_message_ids) or each.record.id not in own:
             continue
         message = next((said[turn].text for turn in each.by.source_message_ids if turn in said), "") if each.by else ""
         kind = _find_kind(each, message)
         if kind == "correction":
             continue
-        held = kind == "change" and each.by is not None and _is_own(each.by, authors, query.account)
+        held = kind == "change" and each.by is not None and each.by.id in own
         former = _render(each, query, held=held)
         if former.tokens <= room and len(kept) < _MOST:
             room -= former.tokens
@@ -93,14 +96,6 @@ def _list_amended(connection: Connection, found: Sequence[int], query: MemoryQue
     for row in rows:
         if row.id in known:
             yield _Replaced(known[row.id]._replace(text=row.text), known.get(row.by), row.at, partly=True)
-
-
-def _is_own(record: Record, authors: Mapping[int, str], account: str) -> bool:
-    """Return whether a record is nobody's of a group, or of the asker's own words alone."""
-    if not record.scope.startswith("chat:"):
-        return True
-    written = [authors.get(turn, "") for turn in record.source_message_ids]
-    return bool(written) and all(each == account for each in written) if account else not any(written)
 
 
 def _find_kind(replaced: _Replaced, message: str) -> ReplacementKind:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.tellers import is_of_group, select_told_by
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.names import label_id
@@ -95,11 +96,11 @@ def live_memories_of(connection: Connection, turn: ConversationTurn) -> list[Rec
     In a group those alone that its own account told, and nobody else.
     """
     found = live_memories(connection, scope=turn.scope)
-    if not (turn.account and turn.scope.startswith("chat:")):
+    if not is_of_group(turn.scope):
         return found
-    written = conversation.authors(connection, {number for record in found for number in record.source_message_ids})
-    own = {number for number, account in written.items() if label_id(account) == turn.speaker_id}
-    return [record for record in found if record.source_message_ids and own.issuperset(record.source_message_ids)]
+    turns = {number for record in found for number in record.source_message_ids} if turn.speaker_id else ()
+    written = set(conversation.authors(connection, turns).values())
+    return select_told_by(connection, found, {each for each in written if label_id(each) == turn.speaker_id})
 
 
 def changeable_memories(connection: Connection, *, scope: str, text: str) -> list[Record]:

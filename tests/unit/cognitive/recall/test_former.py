@@ -1,9 +1,11 @@
 """What memories took the place of, for a question of what was so before."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
+from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.former import find_former
 from kenobot.storage.connection import Connection
@@ -73,6 +75,23 @@ async def test_what_says_the_same_or_was_taken_back_is_none(memory: Memory) -> N
     assert [line.partition(" _(")[0] for line in await lines(memory)] == ["- I live in Oslo"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Madrid", "I live in Paris, there's no error"),
+        ("I live in Madrid", "I live in Paris now, so the bill is a mistake"),
+        ("Vivo en Madrid", "Vivo en París, perdona el error de antes"),
+        ("Vivo en Madrid", "Vivo en París, nunca fui feliz allí"),
+    ],
+)
+async def test_a_word_of_a_mistake_alone_hides_nothing(memory: Memory, old: str, new: str) -> None:
+    """It may be about something else: what was told is told, and not that it was so."""
+    await replace(memory, old, new)
+    (line,) = await lines(memory, PAST if "live" in old else "¿dónde vivía antes?")
+    assert line.startswith(f"- {old} _(")
+    assert "told before, replaced" in line
+
+
 async def test_it_takes_no_more_room_than_there_is(memory: Memory) -> None:
     """All that is shown stays within the tokens of the search."""
     for number in range(12):
@@ -81,6 +100,17 @@ async def test_it_takes_no_more_room_than_there_is(memory: Memory) -> None:
     assert report.former
     assert report.tokens <= 400
     assert len((await memory.recall(PAST, budget=9000)).former) == 8
+
+
+async def test_beside_what_is_shown_it_takes_only_the_room_that_is_left(memory: Memory) -> None:
+    """Of the one budget of a search; nothing where what is shown has taken it all."""
+    await replace(memory, "I live in Madrid", "I live in Valencia now")
+    report = await memory.recall(PAST)
+    taken, (former,) = sum(each.tokens for each in report.memories), report.former
+    for more, count in ((-taken + 1, 0), (0, 0), (former.tokens - 1, 0), (former.tokens, 1)):
+        query = MemoryQuery(PAST, REACH, memory.now, budget=taken + more)
+        found = await memory.database.read(partial(MemoryReader.find_former, found=report.memories, query=query))
+        assert len(found) == count
 
 
 async def test_nothing_is_added_to_a_search_of_another_day(memory: Memory) -> None:

@@ -24,7 +24,8 @@ def memory() -> Iterator[Connection]:
 
 def say(memory: Connection, text: str, turn: int, scope: str = "owner", **given: Any) -> Decision:
     """Admit what the turn of this number says, as a model that extracts notes it."""
-    occasion = AdmitContext(START + timedelta(minutes=turn), "2026-02-14", "model", "s-1", evidence=turn)
+    evidence = given.pop("evidence", turn)
+    occasion = AdmitContext(START + timedelta(minutes=turn), "2026-02-14", "model", "s-1", evidence=evidence)
     told = {"source": "extraction", "confidence": 0.95, **given}
     return admit(memory, Candidate("note", scope, text, **told), occasion)
 
@@ -166,3 +167,17 @@ def test_in_a_group_one_account_ends_nothing_of_another(
             assert live(memory) == [one, other]
     assert one not in live(memory)
     assert other in live(memory)
+
+
+@pytest.mark.parametrize(
+    ("source", "evidence", "left"),
+    [("extraction", 2, 2), ("command", 2, 2), ("extraction", None, 2), ("command", None, 1)],
+)
+def test_in_a_group_words_of_nobody_known_end_nothing(
+    memory: Connection, source: str, evidence: int | None, left: int
+) -> None:
+    """But for what the owner writes with their own hands, outside of the chat."""
+    conversation.note_author(memory, 1, "eva")
+    say(memory, "The gate code is 4471", 1, "chat:s-1", source="tag")
+    say(memory, "The gate code is 5582 now", 2, "chat:s-1", source=source, trust="owner", evidence=evidence)
+    assert len(live(memory)) == left

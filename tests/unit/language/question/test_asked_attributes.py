@@ -57,6 +57,14 @@ def test_a_question_asks_of_the_speaker_or_of_another(question: str, own: str, o
         ("my brother is an electrician", ""),
         ("soy celíaco", ""),
         ("I'm a vegetarian", ""),
+        ("Vivo en paz desde que me jubilé", ""),
+        ("Ahora vivo en las nubes", ""),
+        ("Vivo en tensión", ""),
+        ("Vivo en La Paz", "residence"),
+        ("My room is in a mess", ""),
+        ("I live in my pyjamas", ""),
+        ("I'm a teacher's son", ""),
+        ("I'm a teacher’s son", ""),
     ],
 )
 def test_a_text_may_tell_an_attribute_without_its_name(text: str, attribute: str) -> None:
