@@ -1,6 +1,6 @@
 """Find what is still ahead: reminders, promises and what memory has a day for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -42,24 +42,30 @@ def find_plans(
         found = [*(record for record in late if is_duty(record.text)), *found]
     reminders = [*_reminders(connection, scopes, asked, now, zone)]
     as_jobs = {job.source_record for job, _ in reminders}
-    still_open = [
-        each for each in found if each.id not in as_jobs and Promises.find_resolution_day(each, today, zone) is None
-    ]
-    memories = [*_iterate_with_rivals(connection, scopes, still_open, now, zone)]
+
+    def is_listed(record: Record) -> bool:
+        return record.id not in as_jobs and Promises.find_resolution_day(record, today, zone) is None
+
+    memories = [*_iterate_with_rivals(connection, scopes, found, is_listed, now, zone)]
     return in_order([*memories, *(job_entry(job, due, zone) for job, due in reminders)])
 
 
 def _iterate_with_rivals(
-    connection: Connection, scopes: Scopes, planned: Sequence[Record], now: datetime, zone: ZoneInfo
+    connection: Connection,
+    scopes: Scopes,
+    found: Sequence[Record],
+    is_listed: Callable[[Record], bool],
+    now: datetime,
+    zone: ZoneInfo,
 ) -> Iterator[Entry]:
-    """Iterate over the entries of what is planned, and of what may have taken its place, on whatever day that is."""
-    known = {record.id for record in planned}
-    for record in planned:
+    """Iterate over the entries of what is to be listed, and of what may have taken its place, on whatever day."""
+    known = {record.id for record in found}
+    for record in filter(is_listed, found):
         entry = memory_entry(record, now, zone)
         rivals = Memory.history.list_rivals(connection, record.id, scopes)
         yield replace(entry, marks=("maybe_over", *entry.marks)) if rivals else entry
         for rival in rivals:
-            if rival.id not in known:
+            if rival.id not in known and is_listed(rival):
                 known.add(rival.id)
                 yield memory_entry(rival, now, zone, "" if Promises.due_on(rival) is not None else entry.day)
 

@@ -216,6 +216,20 @@ class History:
         return list_rivals(connection, record, reach)
 
     @staticmethod
+    def list_asked(connection: Connection, record: int) -> set[int]:
+        """List the memories of any status that may have replaced one: asked about, and not denied."""
+        from kenobot.cognitive.control.rivals import list_asked
+
+        return list_asked(connection, record)
+
+    @staticmethod
+    def list_denied(connection: Connection, record: int) -> set[int]:
+        """List the memories of which the person said that they hold beside one."""
+        from kenobot.cognitive.control.rivals import list_denied
+
+        return list_denied(connection, record)
+
+    @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
         """Find what the last message that told anything in a chat had remembered lately, by its decisions."""
         from kenobot.cognitive.control.undo import find_last_told

@@ -61,7 +61,8 @@ _ERASED = "[erased]"
 _DROP_LAST_REPLIES = (  # what no model wrote is the call that a person said yes to
     "DELETE FROM turn_step WHERE kind = 'reply' AND number > (SELECT coalesce(max(done.number), -1) FROM turn_step AS "
     "done WHERE done.inbox_id = turn_step.inbox_id AND done.kind != 'reply') "
-    "AND NOT (json_extract(payload, '$.model') = '' AND json_extract(payload, '$.text') = '')"
+    "AND NOT (json_extract(payload, '$.model') = '' AND json_extract(payload, '$.text') = '') "
+    "AND inbox_id NOT IN (SELECT inbox_id FROM task WHERE asked != 0)"  # which holds the call that waits for a yes
 )
 _BLANK_REPLIES = "UPDATE turn_step SET payload = json_set(payload, '$.text', '') WHERE kind = 'reply'"
 _BLANK_RESULTS = (

@@ -19,7 +19,7 @@ from kenobot.language.changes.value_phrase import tells_more, without_value
 from kenobot.language.relatives import find_lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.frozen import dataclass
-from kenobot.ports.memory_changes import ASKED, BOTH_STAND, NOT_ASKED
+from kenobot.ports.memory_changes import BOTH_STAND
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
 from kenobot.storage import approvals, inbox_rows, message_rows
@@ -99,7 +99,7 @@ def _follow(
         return ask_for_words(connection, old, call, asked.clause)
     if not kept and not holds_all and not asked.whole and tells_more(said, message):
         return _ask_whole(connection, old, asked, call)
-    left = without_clause(old.text, asked.clause) if asked.clause else ""
+    left = without_clause(old.text, asked.clause) if asked.clause and not holds_all else ""
     if kept:
         left = old.text.replace(said, kept, 1)
     event = _end(connection, old, asked, left, context.admit_context(call))
@@ -146,28 +146,20 @@ def _list_shorter(connection: Connection, old: Record) -> list[Record]:
     live = Telling.list_live(connection, old.scope)
     found = [old]
     for each in sorted(live, key=lambda record: -record.id):
-        if begins_with(old.text, each.text) and not _list_asked_beside(connection, each).isdisjoint(
-            r.id for r in found
-        ):
+        asked = Memory.history.list_asked(connection, each.id) if begins_with(old.text, each.text) else set[int]()
+        if not asked.isdisjoint(r.id for r in found):
             found.append(each)
     return found[1:]
-
-
-def _list_asked_beside(connection: Connection, record: Record) -> set[object]:
-    """Return the memories of which the person was asked whether they replace a memory."""
-    return {
-        each.data.get("new")
-        for each in Memory.history.list_events(connection, record.id)
-        if each.kind in (ASKED, NOT_ASKED)
-    }
 
 
 def _longer(connection: Connection, old: Record, new: Record | None) -> list[Record]:
     """Return the other memories that begin with what a memory says and go on about it, but not in the new one's words.
 
-    Those are further corrections, which would be about nothing without their beginning.
+    Those are further corrections, which would be about nothing without their beginning; not one that the person said
+    holds beside it.
     """
     live = Telling.list_live(connection, old.scope)
-    others = (each for each in live if each.id != old.id and (new is None or each.id != new.id))
+    apart = {old.id, *Memory.history.list_denied(connection, old.id)} | ({new.id} if new is not None else set())
+    others = (each for each in live if each.id not in apart)
     longer = (each for each in others if begins_with(each.text, old.text))
     return [each for each in longer if new is None or not begins_with(each.text, new.text)]

@@ -245,6 +245,7 @@ class TurnState(NamedTuple):
     fresh: the last of them is not checkpointed.
     was_silent: the model ended without a word, or with the call of no tool, and was asked once more.
     rounds: of tools, before those pieces.
+    withdrawn: claims that purges took back, which are no attempts of the message.
     """
 
     deferrals: int = 0
@@ -262,6 +263,7 @@ class TurnState(NamedTuple):
     was_silent: bool = False
     rounds: tuple[ToolRound, ...] = ()
     ending: Ending | None = None
+    withdrawn: int = 0
 
     @property
     def deferred(self) -> bool:
@@ -316,7 +318,7 @@ def step(
 
 
 def _on_begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[TurnState, Effect]:
-    if turn.attempt > policy.attempts:
+    if turn.attempt - turn.withdrawn > policy.attempts:
         return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
     if begun.is_command:
         return turn._replace(stage="order"), RunCommand()
@@ -425,7 +427,7 @@ def _on_failed(
 ) -> tuple[TurnState, Effect]:
     error = failed.error
     if isinstance(error, ClaimWithdrawn):
-        return TurnState(turn.deferrals), ClaimMessage()
+        return TurnState(turn.deferrals, withdrawn=turn.withdrawn + 1), ClaimMessage()
     if isinstance(error, Fenced):
         return turn._replace(stage="done", ending=None), Stop()
     if turn.stage == "model" and isinstance(error, RemoteError):
@@ -439,7 +441,7 @@ def _on_failed(
         return (
             (stuck, Wait(pause)) if stuck.dead_letter_failures <= _BURIALS else (stuck._replace(stage="done"), Stop())
         )
-    if turn.ending is not None or turn.attempt >= policy.attempts:
+    if turn.ending is not None or turn.attempt - turn.withdrawn >= policy.attempts:
         return _end(turn, MoveToDeadLetters(describe(error)))
     return stuck._replace(stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
 

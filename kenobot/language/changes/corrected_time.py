@@ -18,7 +18,9 @@ from kenobot.ports.frozen import dataclass
 _LONGEST = 100  # characters of such a correction
 _MOST_SENTENCES = 3
 _WEEK = timedelta(days=7)
+_HALF_DAY = 12  # hours
 _NEAR = 3  # hours: of 6:00 and 18:00 the one that is so near to the former hour
+_PART = lazy.regex(r"\b(?:morning|afternoon|evening|(?:to)?night|(?:por|de) la manana|tarde|noche|madrugada)\b")
 _ANY = datetime.combine(date(2024, 1, 1), time(12))  # where only whether it names a time counts
 _WORDS = "wait|hold on|sorry|oops|whoops|ups|digo|espera|perdon|perdona|my mistake|my bad|error mio|mejor dicho"
 _OPENS = lazy.regex(
@@ -143,8 +145,18 @@ def find_hour(text: str, due: date, told: datetime) -> time | None:
         hours = _read_hours(f"{due.isoformat()} {correction}", due, told)
     if not hours and not _list_hours(correction):  # it names a day alone
         return former
-    near = {each for each in hours if former is not None and abs(each.hour - former.hour) <= _NEAR}
-    return _choose_sure(hours) or _choose_sure(near)
+    if former is None or not _is_bare(correction):
+        return _choose_sure(hours)
+    twins = {each.replace(hour=(each.hour + _HALF_DAY) % (2 * _HALF_DAY)) for each in hours}
+    near = {each for each in hours | twins if abs(each.hour - former.hour) <= _NEAR}
+    same_half = {each for each in hours if abs(each.hour - former.hour) < _HALF_DAY // 2}
+    return _choose_sure(near) or (_choose_sure(same_half) if len(hours) == 1 else None)
+
+
+def _is_bare(correction: str) -> bool:
+    """Return whether the hour of a correction may be of the morning or of the evening: at 9."""
+    plain = fold(correction)
+    return not _PART.search(plain) and not any(each.sure or each.part for each in clock_times(plain))
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -64,7 +64,7 @@ _HOLDING = STOPWORDS | _COPULAS | word_set("statement_owner") | frozenset("we ou
 _WEEKDAYS, _FREQUENCY = frozenset(WEEKDAYS), word_set("statement_frequency")
 _WHEN = _WEEKDAYS | frozenset(MONTHS) | word_set("statement_dates") | _FREQUENCY
 _RESTRICTS, _ADDS = lazy.regex(_phrase("restricts")), lazy.regex(_phrase("adds_beside"))
-_OPENING = lazy.regex(r"[^.!?…\n]*\Z")
+_STOP = lazy.regex(r"[.!?…\n]")
 _ADDED = word_set("same_statement_added")
 _FEW = 4  # words of a sentence that adds to the one before it: "Mondays too"
 _EACH_DAY = lazy.regex(rf"\blos (?:{'|'.join(WEEKDAYS)})\b(?:(?:,| y| e| o) (?:los )?(?:{'|'.join(WEEKDAYS)})\b)*")
@@ -124,8 +124,8 @@ def is_added(told: str, message: str) -> bool:
     before, _, after = message.partition(told)
     more = (*split_sentences(told)[1:], *split_sentences(after.lstrip(_MARKS))[:1])
     few = (each for each in more if len(words(each)) <= _FEW)
-    opening = _OPENING.search(before)
-    return any(_ADDS.search(fold(each)) for each in (*few, opening[0] if opening is not None else ""))
+    opening = _STOP.split(before)[-1]
+    return any(_ADDS.search(fold(each)) for each in (*few, opening))
 
 
 def is_plain_telling(message: str) -> bool:

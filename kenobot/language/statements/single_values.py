@@ -58,11 +58,6 @@ class ValueStatement:
     by_rules: bool = False
 
 
-def has_one_value(attribute: str) -> bool:
-    """Return whether an attribute is known to have one value at a time."""
-    return fold(normalize_name(attribute)) in _GROUPS
-
-
 def takes_place(attribute: str, told: ValueStatement, known: ValueStatement) -> bool:
     """Return whether a value that is told takes the place of a known one of the same subject."""
     words = _GROUPS.get(fold(normalize_name(attribute)))

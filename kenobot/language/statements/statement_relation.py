@@ -16,6 +16,7 @@ from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import word_set
 from kenobot.language.relatives import calls_another
 from kenobot.language.similarity import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
+from kenobot.language.statements.number_values import differs_in_date, differs_in_number, is_weekday
 from kenobot.language.words import fold
 from kenobot.ports.memory import Relation
 
@@ -37,6 +38,7 @@ _HOLDING = frozenset("is are am be es son ser and y e to of de from a at in en".
 _HEAD_END = lazy.regex(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
 _WORD = lazy.regex(r"[^\W\d_][\w'’.+#-]*")
 _CODE = lazy.regex(r"[+#]")
+_HALVES = frozenset({"am", "pm"})  # 9AM is no name
 _SENTENCE_START = lazy.regex(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
 
 
@@ -210,20 +212,19 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
 def tells_of_another(old: str, new: str) -> bool:
     """Return whether `new` has another name, number or date in the place of one of `old`: it is about something else.
 
-    Words in small letters are no names, and what only leaves out or adds one may be the same.
+    Words in small letters are no names, and what only leaves out or adds one, or writes it otherwise, may be the same.
     """
+    if differs_in_number(old, new) or differs_in_date(old, new):
+        return True
     one, other = parse_statement(old), parse_statement(new)
     here, there = set(one.folded), set(other.folded)
     firsts = {one.first, other.first} - {""} - _LIGHT - _OWNER
     others = {each for each in firsts if not is_common_word(each)} if len(firsts) == 2 else set[str]()
-    return any(
-        mine - theirs - there and theirs - mine - here
-        for mine, theirs in (
-            (one.names | (others & {one.first}), other.names | (others & {other.first})),
-            (one.numbers, other.numbers),
-            (one.dates, other.dates),
-        )
+    mine, theirs = (
+        {name for name in each.names | (others & {each.first}) if name not in _HALVES and not is_weekday(name)}
+        for each in (one, other)
     )
+    return bool(mine - theirs - there and theirs - mine - here)
 
 
 def is_rearranged(old: str, new: str) -> bool:

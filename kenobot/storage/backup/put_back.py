@@ -22,7 +22,7 @@ CARRIED: Final = (
     *("job", "occurrence", "wish"),  # told once, and not after they were cancelled
     *("approval", "keyboard"),  # asked once
     *("approved_person", "pairing", "api_key", "idempotent_request", "tool_grant"),  # what was taken away stays away
-    *("model_call", "model_day"),  # budgets go on
+    *("model_call", "model_day", "tool_run"),  # budgets go on, of models and of calls a day
 )
 """Tables that come along whole, in the columns that both databases have."""
 

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import imaplib
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from email import policy
@@ -169,14 +170,17 @@ class EmailChannel:
     async def _take_from(self, mailbox: Mailbox, handle: str, sink: Sink) -> None:
         """Hand over an unread mail, then mark it; nothing of one that another program has moved meanwhile.
 
-        One that the server refuses, or at which it ends the connection again, is passed over for a while.
+        One that the server refuses, or at which it ends the connection again, is passed over for a while; one that was
+        taken and cannot be marked, for good: weeks later it would pass for one that waited.
         """
+        pause = _AGAIN_SECONDS
         try:
             stored = await self._ask(lambda: mailbox.load(handle))
             await self._take(stored, sink)
+            pause = math.inf
             await self._ask(lambda: mailbox.mark_read(handle))
         except (Rejected, MailRefused) as error:
-            await self._pass_over(handle, error, sink)
+            await self._pass_over(handle, error, sink, pause)
         except Unavailable:
             if handle == self._broke_at:
                 await self._pass_over(handle, MailRefused(), sink)
@@ -185,13 +189,13 @@ class EmailChannel:
         else:
             self._broke_at = ""
 
-    async def _pass_over(self, handle: str, error: RemoteError, sink: Sink) -> None:
-        """Leave a mail unread for a while. The owner is told of it the first time."""
+    async def _pass_over(self, handle: str, error: RemoteError, sink: Sink, pause: float = _AGAIN_SECONDS) -> None:
+        """Leave a mail unread for some seconds. The owner is told of it the first time."""
         logger.info("an unread mail was left alone: %s", error)
         if isinstance(error, MailRefused) and handle not in self._passed_over:
             await sink.report(self.name, str(error))
         self._passed_over.pop(handle, None)
-        self._passed_over[handle] = self._clock.monotonic() + _AGAIN_SECONDS
+        self._passed_over[handle] = self._clock.monotonic() + pause
         if len(self._passed_over) > _PASSED_OVER:
             del self._passed_over[next(iter(self._passed_over))]
 

@@ -1,10 +1,17 @@
 """A correction of few words that names only the day or the hour of an appointment, and what the agenda says then."""
 
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from kenobot.agenda import jobs
+from kenobot.agenda.job import NewJob, Place
+from kenobot.cognitive.memory import AdmitContext, Promises
+from kenobot.language.when import Moment
 from kenobot.ports.channel import Capabilities
+from kenobot.storage.connection import Connection
 from tests.integration.memory.test_days_of_corrections import DAYS, home
 from tests.scene import Scene
 
@@ -156,6 +163,34 @@ async def test_a_second_correction_leaves_the_last_alone(tmp_path: Path) -> None
         assert (await scene.say(THURSDAY["es"])).count("\n- ") == 4
 
 
+@pytest.mark.parametrize(
+    ("told", "second", "third"),
+    [
+        ("The dentist is on Thursday at 10", "no, it's at 11", "no, it's at 12"),
+        ("Tengo médico el jueves a las 10", "no, es a las 11", "perdón, es a las 12"),
+        ("I have a dentist appointment on Thursday at 10", "no, it's at 11", "sorry, it's at 12"),
+    ],
+)
+async def test_a_yes_ends_nothing_that_holds_beside_the_other(
+    tmp_path: Path, told: str, second: str, third: str
+) -> None:
+    """Of the first two the person said that both stand: a yes about the second leaves the first."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        yes, no = ("sí", "no") if told.startswith("Tengo") else ("yes", "no")
+        await follow(scene, told, second, no, third, yes)
+        assert list(await follow(scene)) == [told, f"{told}. {second}. {third}"]
+
+
+async def test_a_yes_leaves_a_longer_memory_that_holds_beside_it(tmp_path: Path) -> None:
+    """Whole, although it begins with the words that are over."""
+    told, second = "I have a dentist appointment on Thursday at 10", "no, it's at 11"
+    said = "My dentist appointment on Thursday is cancelled"
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, told, second, "no", said)
+        assert f"“{told}” is over" in await scene.say("yes")
+        assert list(await follow(scene)) == [f"{told}. {second}", said]
+
+
 async def test_a_day_with_enough_questions_keeps_the_correction(tmp_path: Path) -> None:
     """It is noted without a question, and both are listed."""
     async with home(tmp_path, "2026-02-14T14:30", asks=0) as scene:
@@ -195,6 +230,44 @@ async def test_what_may_have_replaced_an_appointment_is_listed_beside_it(tmp_pat
         said = await scene.say(THURSDAY["en"])
         assert "10:00 “I have a dentist appointment" in said and "(perhaps no longer so)" in said
         assert "it's at 11 now" in said
+
+
+BANK, MOVED = "I have to call the bank on Thursday at 10", "no, it's at 11"
+
+
+@pytest.mark.parametrize("correction", [MOVED, "no, it's on Friday at 11"])
+async def test_what_may_have_replaced_an_appointment_is_not_listed_once_it_is_done(
+    tmp_path: Path, correction: str
+) -> None:
+    """On the same day or on another."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, BANK, correction)
+
+        def resolve(connection: Connection) -> None:
+            planned = Promises.list_planned(connection, "2026-02-19", "2026-02-20", ("owner",))
+            [record] = [each for each in planned if each.text != BANK]
+            occasion = AdmitContext(scene.clock.now(), "2026-02-15", "owner")
+            Promises.resolve(connection, record, "2026-02-15", occasion, "said")
+
+        await scene.app.database.write(resolve)
+        assert await scene.say(THURSDAY["en"]) == f"{HEADS['en'][0]}\n{lines('en', ('10:00', BANK, True))}"
+
+
+async def test_what_may_have_replaced_an_appointment_is_not_listed_beside_its_reminder(tmp_path: Path) -> None:
+    """The reminder is its line."""
+    async with home(tmp_path, "2026-02-14T14:30") as scene:
+        await follow(scene, BANK, MOVED)
+
+        def add(connection: Connection) -> None:
+            [record] = connection.execute("SELECT id FROM record WHERE text = ?", (f"{BANK}. {MOVED}",)).fetchone()
+            place = Place("t", "1", "", True, "en", "owner", "owner")
+            once = Moment(datetime.fromisoformat("2026-02-19T11:00"))
+            new = NewJob("call the bank", place, once, source_record=record)
+            jobs.add_job(connection, new, ZoneInfo("UTC"), scene.clock.now())
+
+        await scene.app.database.write(add)
+        reminder = "- 11:00 call the bank (reminder)"
+        assert await scene.say(THURSDAY["en"]) == f"{HEADS['en'][0]}\n{lines('en', ('10:00', BANK, True))}\n{reminder}"
 
 
 async def test_after_a_reminder_a_correction_is_not_taken_for_one_of_a_memory(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from kenobot.tools.background import Background, BackgroundSettings
 from kenobot.tools.memory_search import MemorySearch
 from kenobot_testing.tool import AnyTool
 from tests.scene import Scene
-from tests.unit.agent.turn.test_tools import Tool
+from tests.unit.agent.turn.test_tools import Tool, calls, results
 from tests.waiting import until
 
 FACT = "The vault of the mill opens with Zanzibar"
@@ -230,3 +231,19 @@ async def test_a_message_that_is_stopped_after_a_purge_is_not_answered(tmp_path:
         await until(lambda: scene.app.loop.idle)
         assert not any("know" in text or SECRET in text for text in scene.texts[1:])
         assert await find_left(scene) == []
+
+
+@pytest.mark.parametrize(("answer", "ran"), [("yes", ["a"]), ("no", [])])
+async def test_a_task_that_waits_for_a_yes_goes_on_from_there(tmp_path: Path, answer: str, ran: list[str]) -> None:
+    """The model is not asked anew for what somebody is asked about; its next request has the call and its result."""
+    tool = Tool("42", replace(_QUIET, asks_always=True))
+    call = replace(calls("a"), model="slow")
+    model = Slow(lambda request: call if len(results(request)) < 2 else "The end.", held=0)
+    async with Scene(tmp_path, provider=model, tools=[tool, Background(BackgroundSettings())]) as scene:
+        await tell(scene)
+        model.begin()
+        assert "May I run this?" in await scene.say("do that in the background")
+        await purge(scene)
+        assert (await scene.say(answer)).endswith("The end.")
+        assert tool.ran == ran
+        assert [len(results(each)) for each in model.requests] == [1, 2]

@@ -19,7 +19,7 @@ from tests.scene import Scene
 
 _GOES_BACK = {  # memory, with all that is made of it, the conversation, nights, and what they propose
     *("record", "record_file", "list_file", "event", "link", "vector", "term_index", "author", "open_topic"),
-    *("hidden_turn", "tombstone", "message", "prompt_prefix", "turn", "signal", "tool_run", "key_value"),
+    *("hidden_turn", "tombstone", "message", "prompt_prefix", "turn", "signal", "key_value"),
     *("sleep_answer", "sleep_pass", "sleep_plan", "sleep_run", "proposal"),
 }
 

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,41 @@ async def test_a_number_is_never_given_twice(database: Database, table: str) -> 
     """Rows elsewhere refer to these numbers, so the newest row's must not come back after it was pruned."""
     sql = await scalar(database, "SELECT sql FROM sqlite_master WHERE name = ?", table)
     assert "PRIMARY KEY AUTOINCREMENT" in str(sql)
+
+
+_JOB = (
+    "INSERT INTO job (kind, text, person, scope, channel, chat, private, language, start_local, state, trust, origin, "
+    "created) VALUES (?, 'x', ?, 'user:owner', ?, ?, ?, 'en', '2026-01-01T09:00', 'active', 'owner', ?, '2026-01-01')"
+)
+
+
+@pytest.mark.parametrize(
+    ("job", "account"),
+    [
+        (("reminder", "owner", "matrix", "!room", 1, 1), "@ana"),
+        (("morning", "owner", "matrix", "!room", 1, None), "@ana"),
+        (("reminder", "owner", "telegram", "7", 1, 1), "7"),
+        (("reminder", "owner", "telegram", "555", 1, None), ""),
+        (("reminder", "owner", "matrix", "!group", 0, 1), ""),
+        (("reminder", "user:telegram-8", "telegram", "8", 1, 1), ""),
+    ],
+    ids=["asked for in a chat", "the morning word", "a chat of Telegram", "placed by a command", "a group", "a guest"],
+)
+async def test_a_reminder_of_an_older_version_is_of_the_account_that_wrote_in_its_chat(
+    tmp_path: Path, job: tuple[object, ...], account: str
+) -> None:
+    """One that a command placed is told where it was placed, whoever that is."""
+    with closing(connect(tmp_path / "kenobot.db")) as connection:
+        for number, script in _SHIPPED:
+            if number < 29:
+                connection.executescript(script)
+        connection.execute("PRAGMA user_version = 28")
+        connection.execute(
+            "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, text, sent_at, "
+            "received_at, trace, state) VALUES ('matrix', '1', '!room', 'm', '@ana', 'Ana', 1, 'hi', "
+            "'2026-01-01T09:00:00+00:00', '2026-01-01T09:00:00+00:00', 't', 'answered')"
+        )
+        connection.execute(_JOB, job)
+    await _open(tmp_path)
+    with closing(connect(tmp_path / "kenobot.db")) as connection:
+        assert connection.execute("SELECT account FROM job").fetchall() == [(account,)]

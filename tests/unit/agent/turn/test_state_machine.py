@@ -39,6 +39,7 @@ from kenobot.core.retry import RetryPolicy
 from kenobot.ports.errors import (
     AccountRefused,
     CircuitOpen,
+    ClaimWithdrawn,
     Fenced,
     PromptTooLong,
     RateLimited,
@@ -509,3 +510,15 @@ def test_a_silent_model_is_asked_once_more() -> None:
     assert effects[:3] == [BuildContext(), AskModel(), AskModel()]
     assert effects[-1] == ReportFailure(texts.NO_ANSWER, "the reply ended before it began: stop")
     assert isinstance(_play(MessageClaimed(1), EffectDone(), silent, ModelReplied(_REPLY))[1][-1], ProcessReply)
+
+
+def test_claims_that_a_purge_takes_back_are_no_attempts() -> None:
+    """Somebody may purge one memory after another while a slow model answers."""
+    turn, _ = _play(MessageClaimed(1), EffectDone())
+    for claim in range(2, 9):
+        turn, again = step(turn, EffectFailed(ClaimWithdrawn("gone")), _POLICY)
+        assert again == ClaimMessage()
+        turn, begun = step(turn, MessageClaimed(claim), _POLICY)
+        assert begun == BuildContext()
+        turn, _ = step(turn, EffectDone(), _POLICY)
+    assert turn.attempt == 8

@@ -97,6 +97,10 @@ async def test_what_tells_it_again(database: Database, record: str, text: str, t
         ("Ana trabaja en Google en Madrid", "ana", "Eva trabaja en Google en Madrid"),
         ("Mi piso de Madrid cuesta 700 euros al mes", "", "Mi piso de Madrid cuesta 800 euros al mes"),
         ("My flight from Madrid leaves on Friday at noon", "", "My flight from Madrid leaves on Sunday at noon"),
+        ("I owe Carlos 3000 euros", "", "I owe Carlos 3.500 euros"),
+        ("Therapy with Ruiz on Monday at 9:00", "", "therapy with Ruiz Monday at 10"),
+        ("Therapy with Ruiz at 9:30", "", "therapy with Ruiz at a quarter to ten"),
+        ("My brother Julio lives in Lugo", "", "My brother Pedro lives in Lugo"),
     ],
 )
 async def test_what_is_said_of_another_is_not_hidden(
@@ -112,6 +116,42 @@ async def test_what_is_said_of_another_is_not_hidden(
         number = learn(connection, record, 1, subject=subject)
         assert forget(connection, number, OWNER, LATER)
         assert veiled(connection) == {1, 3}
+
+    await database.write(work)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("I owe Carlos 3000 euros", "I owe Carlos 3.000 euros"),
+        ("I owe Carlos 3000 euros", "I owe Carlos 3,000 euros"),
+        ("I owe Carlos 3000 euros", "I owe Carlos €3000"),
+        ("I owe Carlos 3000 euros", "I owe Carlos 3k euros"),
+        ("Debo a Carlos 3000 euros", "le debo a Carlos tres mil euros"),
+        ("Debo a Carlos 3,50 euros", "debo a Carlos 3.5€ euros"),
+        ("I have 2 court dates in Lugo", "I have two court dates in Lugo"),
+        ("Therapy with Ruiz on Monday at 9:00", "therapy with Ruiz Monday at 9"),
+        ("Therapy with Ruiz on Monday at 9:30", "therapy with Ruiz on Monday at half past nine"),
+        ("Terapia con Ruiz el lunes a las 9:30", "terapia con Ruiz los Lunes a las 9 y media"),
+        ("My therapy is on Monday at 9", "as I said my therapy is on Mondays at 9am"),
+        ("My therapy is on Monday at 9", "As I said, my therapy is on Mondays at 9 AM"),
+        ("Therapy with Doctor Ruiz on Monday at 21h", "Therapy with Doctor Ruiz on Monday at 9pm"),
+        ("My divorce therapy with Ruiz is on Monday", "My divorce therapy with Ruiz is tomorrow"),
+        ("My court date is on 3 May 2026", "My court date is on May 3rd"),
+    ],
+)
+async def test_what_says_it_again_with_a_number_or_day_written_otherwise_is_hidden(
+    database: Database, record: str, message: str
+) -> None:
+    """Numbers are compared by value, days of the week in the singular, and two that are of different formats are none
+    that differ."""
+
+    def work(connection: Connection) -> None:
+        say(connection, 1, record)
+        say(connection, 2, message)
+        number = learn(connection, record, 1)
+        assert forget(connection, number, OWNER, LATER)
+        assert veiled(connection) == {1, 2}
 
     await database.write(work)
 

@@ -135,13 +135,27 @@ def test_a_day_of_the_week_is_the_nearest_to_the_former(message: str, due: str, 
         ("Tengo médico el miércoles a las 10. no, es el jueves a las 12", "12:00"),
         ("Dentist on Thursday at 5pm. no, it's at 6", "18:00"),
         ("Dentist on Thursday at 10. no, it's at 6", ""),
+        ("Dinner on Thursday at 8pm. No wait, at 9", "21:00"),
+        ("Dinner on Thursday at 8pm. no, it's on Thursday at 9:30", "21:30"),
+        ("Dinner on Thursday at 8pm. no, at 9am", "09:00"),
+        ("Dinner on Thursday at 8pm. no, it's on Thursday morning at 9", "09:00"),
+        ("Dinner on Thursday at 8pm. no, at 21:30", "21:30"),
+        ("Dinner on Thursday at 17:00. no, at 9", ""),
+        ("Party on Thursday at 23:00. no, at 12", ""),
+        ("Cena el jueves a las 21:00. no, es a las 9:30", "21:30"),
+        ("Cena el jueves a las 21:00. no, es a las nueve y media", "21:30"),
+        ("Cena el jueves a las 21:00. no, es a las 9 de la mañana", "09:00"),
+        ("Cena el jueves a las 21:00. no, el jueves a las 10. perdón, a las 9", "21:00"),
+        ("Gym on Thursday at 18:00. no, at 7", "19:00"),
+        ("Gym on Thursday at 8. no, at 12", "12:00"),
+        ("Gym on Thursday at 11. no, at 1", "13:00"),
         ("Dentist on Thursday. no, it's at 11", "11:00"),
         ("Dentist on Thursday at 6", ""),
         ("Dentist on Friday at 10", ""),
     ],
 )
 def test_the_hour_of_a_correction_goes_before_the_one_that_it_puts_right(text: str, hour: str) -> None:
-    """For Thursday; where it may be one of two hours, the one near the former, or none."""
+    """For Thursday; a bare one is of the half of the day in which it is near the former, or none."""
     found = find_hour(text, date(2026, 2, 19), TOLD)
     assert (f"{found:%H:%M}" if found is not None else "") == hour
 
