@@ -52,7 +52,7 @@ def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]
         yield f"         {told}{f': {reasons}' if reasons else ''}"
     for former in pack.former:
         yield f"  {former.record.id:>5}  {flat(former.record.text)}"
-        ended = "so until {day}" if former.held else "told before, replaced {day}"
+        ended = "so until {day}" if former.held else "told before, replaced on {day}"
         yield f"         {context.local_time(former.record.created)[:10]}, {say(ended, day=former.ended)}"
     matching = [each for each in pack.excerpts if each.matched]
     if not matching and not pack.memories:

@@ -191,8 +191,8 @@ def _quote_line(line: MemoryLine, reading: ParsedRequest, *, always_dated: bool 
     day = line.day if line.day != reading.today else _say(reading, "today") if always_dated and line.day else ""
     text, marks = line.text, [day] if day else []
     if ended := line.until or line.replaced:
-        phrase: Phrase = "until" if line.until else "replaced"
-        end = _say(reading, phrase, _say(reading, "today") if ended == reading.today else ended)
+        phrases: tuple[Phrase, Phrase] = ("until", "until_today") if line.until else ("replaced", "replaced_today")
+        end = _say(reading, phrases[ended == reading.today], ended)
         marks.append(f"{_say(reading, 'partly')} {end}" if line.partly else end)
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:

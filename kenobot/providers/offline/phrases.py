@@ -78,8 +78,8 @@ Phrase = Literal[
     "in_place_of", "stays", "at_odds", "refused", "not_kept", "wrong", "nothing_kept", "forget", "forget_none",
     "forget_which", "forget_all", "reminder_how", "alarm_how", "deed", "task", "fine", "sorry", "now", "nothing",
     "nothing_at_all", "unplanned", "today", "found", "found_several", "found_unsure", "everything",
-    "more", "own_name", "your_name", "confided", "until", "replaced", "partly", "cannot", "intro", "ask_name", "met",
-    "met_word", "no_name",
+    "more", "own_name", "your_name", "confided", "until", "until_today", "replaced", "replaced_today", "partly",
+    "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]

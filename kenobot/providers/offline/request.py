@@ -36,7 +36,7 @@ _MARKS = lazy.regex(  # what recall says of a memory, behind it
     r"(?: _\(told in confidence\)_)?"
     r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?"
     r"(?:, (?P<partly>in part )?"
-    r"(?:until (?P<until>\d{4}-\d{2}-\d{2})|told before, replaced (?P<replaced>\d{4}-\d{2}-\d{2})))?[^()\n]*\)_\Z"
+    r"(?:until (?P<until>\d{4}-\d{2}-\d{2})|told before, replaced on (?P<replaced>\d{4}-\d{2}-\d{2})))?[^()\n]*\)_\Z"
 )
 _CONFIDED = "told in confidence"
 _TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)

@@ -48,8 +48,8 @@ async def say_in_group(scene: Scene, who: str, text: str) -> str:
             "¿dónde vivía antes?",
             (
                 "- «Ahora vivo en Bilbao» (2026-02-16)",
-                "- «Ahora vivo en Valencia» (2026-02-15, hasta 2026-02-16)",
-                "- «Vivo en Madrid» (2026-02-14, hasta 2026-02-15)",
+                "- «Ahora vivo en Valencia» (2026-02-15, hasta el 2026-02-16)",
+                "- «Vivo en Madrid» (2026-02-14, hasta el 2026-02-15)",
             ),
         ),
         (
@@ -60,7 +60,7 @@ async def say_in_group(scene: Scene, who: str, text: str) -> str:
         (
             ("Mi jefa es Marta", "Ahora mi jefe es Luis"),
             "¿quién era mi jefe antes?",
-            ("- «Ahora mi jefe es Luis» (2026-02-15)", "- «Mi jefa es Marta» (2026-02-14, hasta 2026-02-15)"),
+            ("- «Ahora mi jefe es Luis» (2026-02-15)", "- «Mi jefa es Marta» (2026-02-14, hasta el 2026-02-15)"),
         ),
         (
             ("My sister Ana lives in Madrid", "My sister Ana lives in Paris now"),
@@ -75,7 +75,7 @@ async def say_in_group(scene: Scene, who: str, text: str) -> str:
             "¿dónde vivía Ana antes?",
             (
                 "- «Mi hermana Ana vive ahora en París» (2026-02-15)",
-                "- «Mi hermana Ana vive en Madrid y trabaja en Acme» (2026-02-14, en parte hasta 2026-02-15)",
+                "- «Mi hermana Ana vive en Madrid y trabaja en Acme» (2026-02-14, en parte hasta el 2026-02-15)",
             ),
         ),
     ],
@@ -126,10 +126,10 @@ async def test_it_is_not_claimed_that_it_was_so_where_nobody_said_that_it_change
         (scene.home.memory / "MEMORY.md").write_text(text.replace("Madrid", "Bilbao"), "utf-8")
         await scene.memory_files.sync_in()
         scene.clock.advance(days=1)
-        assert "“I live in Madrid” (2026-02-14, told before, replaced 2026-02-15)" in await scene.say(
+        assert "“I live in Madrid” (2026-02-14, told before, replaced on 2026-02-15)" in await scene.say(
             "where did I live before?"
         )
-        assert "«I live in Madrid» (2026-02-14, dicho antes, sustituido 2026-02-15)" in await scene.say(
+        assert "«I live in Madrid» (2026-02-14, dicho antes, sustituido el 2026-02-15)" in await scene.say(
             "¿dónde vivía antes?"
         )
 

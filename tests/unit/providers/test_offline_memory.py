@@ -175,22 +175,39 @@ def test_an_empty_memory_says_so() -> None:
     ("question", "line", "said"),
     [
         ("where did I live?", "2026-01-02, until 2026-02-03", "“I live in Rome” (2026-01-02, until 2026-02-03)"),
-        ("¿dónde vivía?", "2026-01-02, until 2026-02-03", "«I live in Rome» (2026-01-02, hasta 2026-02-03)"),
+        ("¿dónde vivía?", "2026-01-02, until 2026-02-03", "«I live in Rome» (2026-01-02, hasta el 2026-02-03)"),
         (
             "where did I live?",
-            "2026-01-02, told before, replaced 2026-02-03",
-            "“I live in Rome” (2026-01-02, told before, replaced 2026-02-03)",
+            "2026-01-02, told before, replaced on 2026-02-03",
+            "“I live in Rome” (2026-01-02, told before, replaced on 2026-02-03)",
         ),
         (
             "¿dónde vivía?",
-            "2026-01-02, told before, replaced 2026-02-03",
-            "«I live in Rome» (2026-01-02, dicho antes, sustituido 2026-02-03)",
+            "2026-01-02, told before, replaced on 2026-02-03",
+            "«I live in Rome» (2026-01-02, dicho antes, sustituido el 2026-02-03)",
         ),
     ],
 )
 def test_what_was_replaced_is_quoted_with_its_end(question: str, line: str, said: str) -> None:
     """In the language of the question; whether it ever was so is left open where that is not known."""
     assert ask(question, report=f"{FOUND}- I live in Rome _({line})_").splitlines()[1:] == [f"- {said}"]
+
+
+@pytest.mark.parametrize(
+    ("question", "end", "said"),
+    [
+        ("where did I live?", "until", "until today"),
+        ("¿dónde vivía?", "until", "hasta hoy"),
+        ("where did I live?", "told before, replaced on", "told before, replaced today"),
+        ("¿dónde vivía?", "told before, replaced on", "dicho antes, sustituido hoy"),
+        ("¿dónde vivía?", "in part until", "en parte hasta hoy"),
+    ],
+)
+def test_what_was_replaced_today_is_said_without_an_article(question: str, end: str, said: str) -> None:
+    """The words for a day and for today differ."""
+    system = "_Today is Sunday 2026-01-04 (UTC)._"
+    answer = ask(question, system=system, report=f"{FOUND}- I live in Rome _(2026-01-02, {end} 2026-01-04)_")
+    assert f"(2026-01-02, {said})" in answer
 
 
 def test_what_was_replaced_is_nothing_in_view() -> None:

@@ -18,7 +18,7 @@ CLIPPED = " […]"
 """End of a line that was cut."""
 FORMER_HEADING = (
     "### Replaced since\n"
-    "_No longer so. “until” says until when it was so; “told before” leaves open whether it ever was._"
+    "_Wholly or in part. “until” says until when it was so; “told before” leaves open whether it ever was._"
 )
 _NAME = 60  # characters of a name in a heading
 _NOTHING = (
@@ -91,7 +91,7 @@ def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
 def render_former(former: FormerMemory, zone: ZoneInfo) -> str:
     """Render what was remembered before, with its day, and until when it was so, or only that it was told before."""
     told = datetime.fromisoformat(former.record.valid_from or former.record.created).astimezone(zone).date()
-    end = f"until {former.ended}" if former.held else f"told before, replaced {former.ended}"
+    end = f"until {former.ended}" if former.held else f"told before, replaced on {former.ended}"
     part = "in part " if former.partly else ""
     return f"- {render_record(former.record)} _({told.isoformat()}, {part}{end})_"
 

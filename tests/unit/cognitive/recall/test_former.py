@@ -37,7 +37,7 @@ async def test_it_has_its_day_and_its_end(memory: Memory) -> None:
     told, until = (memory.now - timedelta(days=each) for each in (9, 4))
     assert set(await lines(memory)) == {
         f"- I live in Madrid _({told:%Y-%m-%d}, until {until:%Y-%m-%d})_",
-        f"- I live with Tom _({told:%Y-%m-%d}, told before, replaced {until:%Y-%m-%d})_",
+        f"- I live with Tom _({told:%Y-%m-%d}, told before, replaced on {until:%Y-%m-%d})_",
     }
 
 
