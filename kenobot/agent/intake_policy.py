@@ -1,4 +1,4 @@
-"""Decide which messages the loop stores, and tell chats what becomes of those that are not answered."""
+"""Admit messages to the loop, and answer chats for those that get no turn."""
 
 from collections.abc import Callable, Coroutine
 from typing import Protocol
@@ -17,7 +17,7 @@ from kenobot.storage.outbox import Destination
 
 
 class MessageJoiner(Protocol):
-    """Joins what a person sends in several messages."""
+    """Join the fragments that a person sends as several messages."""
 
     def note(self, pending: PendingMessage) -> None:
         """Note that a message came in."""
@@ -32,7 +32,7 @@ class MessageJoiner(Protocol):
         ...
 
     async def gather(self, head: PendingMessage, has_more: Callable[[], bool]) -> PendingMessage:
-        """Return a message with what goes on it, once no more is expected. Raises StoreError."""
+        """Join a message with its fragments, once no more is expected. Raises StoreError."""
         ...
 
 

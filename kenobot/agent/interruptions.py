@@ -11,7 +11,7 @@ Interruption = Literal["stopped", "edited"]
 
 
 def is_stop(inbound: Inbound) -> bool:
-    """Return whether a message stops what is under way in its chat."""
+    """Detect a message that stops the turn under way in its chat."""
     return not inbound.forwarded and bool(stop_word(inbound.text))
 
 

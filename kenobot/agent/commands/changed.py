@@ -5,6 +5,7 @@ that is not clear, the person is asked once more whether all of it is over. Afte
 the rest should read, unless that is clear. A no changes nothing: the same pair is never asked about again.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
@@ -132,18 +133,19 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     if left and Memory.records.get_same(connection, old.scope, old.form, left) is None:
         return Telling.keep_rest(connection, old, left, occasion, _CLAUSE_REASON)
     root = Telling.end(connection, old, status, occasion, _REASON, by)
-    for record in _list_shorter(connection, old):
+    live = Telling.list_live(connection, old.scope)
+    shorter = _list_shorter(connection, old, live)
+    for record in shorter:
         Telling.end(connection, record, status, replace(occasion, part_of=root), _REASON, by)
-    for record in _longer(connection, old, new):
+    for record in _list_longer(connection, old, new, [each for each in live if each not in shorter]):
         sentence = record.text[: len(old.text.rstrip(" .!?…"))]
         left = without_sentence(record.text, sentence)
         Telling.keep_rest(connection, record, left, occasion, _CLAUSE_REASON, root)
     return root
 
 
-def _list_shorter(connection: Connection, old: Record) -> list[Record]:
-    """Return the memories that a memory was a correction of, and quotes: the person has said of it that it is over."""
-    live = Telling.list_live(connection, old.scope)
+def _list_shorter(connection: Connection, old: Record, live: Sequence[Record]) -> list[Record]:
+    """List the memories among live ones that a memory, now over, corrected and quotes: they are over with it."""
     found = [old]
     for each in sorted(live, key=lambda record: -record.id):
         asked = Memory.history.list_asked(connection, each.id) if begins_with(old.text, each.text) else set[int]()
@@ -152,13 +154,11 @@ def _list_shorter(connection: Connection, old: Record) -> list[Record]:
     return found[1:]
 
 
-def _longer(connection: Connection, old: Record, new: Record | None) -> list[Record]:
-    """Return the other memories that begin with what a memory says and go on about it, but not in the new one's words.
+def _list_longer(connection: Connection, old: Record, new: Record | None, live: Sequence[Record]) -> list[Record]:
+    """List the other corrections of a memory among live ones, which begin with its words, but for the new one's.
 
-    Those are further corrections, which would be about nothing without their beginning; not one that the person said
-    holds beside it.
+    They would be about nothing without their beginning. One that the person said holds beside it is none.
     """
-    live = Telling.list_live(connection, old.scope)
     apart = {old.id, *Memory.history.list_denied(connection, old.id)} | ({new.id} if new is not None else set())
     others = (each for each in live if each.id not in apart)
     longer = (each for each in others if begins_with(each.text, old.text))

@@ -22,9 +22,8 @@ from kenobot.storage import message_rows
 from kenobot.storage.connection import Connection
 
 _MOST = 8  # of one answer
-_ENDINGS = frozenset(
-    {"superseded", "invalidated", "undone", ""}
-)  # the last two: again, by an undo of an undo; in a file
+# Events that end a record. "undone": an undo of an undo ended it again. "": its file says so, and no event.
+_ENDINGS = frozenset({"superseded", "invalidated", "undone", ""})
 _OF_SLEEP, _OTHERWISE = " sleep ", "reasons.later_otherwise"
 
 
